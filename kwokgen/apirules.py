@@ -1,0 +1,194 @@
+"""Rules that the API server has and its JSON Schemas have not: names, labels, quantities, taints, devices, limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_semver, is_subdomain
+from kwokgen.model.target import Kubernetes
+from kwokgen.series import Document
+
+Finding = tuple[tuple[str | int, ...], str]
+MOST_BYTES = 1_572_864
+"""An object of etcd's default request limit, 1.5 MiB."""
+MOST_ANNOTATIONS = 262_144
+EFFECTS = {"Node": {"NoSchedule", "PreferNoSchedule", "NoExecute"}}
+DNS_LABEL_KINDS = {"Namespace"}
+NAMED_BY_LABEL = {"Node", "Job"}
+"""Kinds whose names become label values: kubernetes.io/hostname, batch.kubernetes.io/job-name."""
+
+
+def findings(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
+    """Everything about an object that the API server of the minor refuses."""
+    yield from _metadata(document)
+    yield from _size(document)
+    check = _KINDS.get(document["kind"])
+    if check:
+        yield from check(document, kubernetes)
+
+
+def _metadata(document: Document) -> Iterator[Finding]:
+    meta, kind = document.get("metadata", {}), document["kind"]
+    name = meta.get("name", "")
+    test, what = (is_label, "dns-label") if kind in DNS_LABEL_KINDS else (is_subdomain, "dns-subdomain")
+    if not test(name):
+        yield ("metadata", "name"), f'"{name}" is not {FORMATS[what].what}: {FORMATS[what].allowed}'
+    elif kind in NAMED_BY_LABEL and not is_label_value(name):
+        yield ("metadata", "name"), f'"{name}" has {len(name)} characters, a {kind} may have 63: it is a label\'s value as well'
+    yield from _labels(meta.get("labels", {}), ("metadata", "labels"))
+    yield from _annotations(meta.get("annotations", {}), ("metadata", "annotations"))
+
+
+def _labels(labels: Mapping[str, str], path: tuple[str | int, ...]) -> Iterator[Finding]:
+    for key, value in labels.items():
+        if not is_key(key):
+            yield (*path, key), f'"{key}" is not {FORMATS["label-key"].what}: {FORMATS["label-key"].allowed}'
+        if not is_label_value(value):
+            yield (*path, key), f'"{value}" is not {FORMATS["label-value"].what}: {FORMATS["label-value"].allowed}'
+
+
+def _annotations(annotations: Mapping[str, str], path: tuple[str | int, ...]) -> Iterator[Finding]:
+    for key in annotations:
+        if not is_key(key):
+            yield (*path, key), f'"{key}" is not the key of an annotation: {FORMATS["label-key"].allowed}'
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > MOST_ANNOTATIONS:
+        yield path, f"{size} bytes of annotations, an object may have {MOST_ANNOTATIONS}"
+
+
+def _size(document: Document) -> Iterator[Finding]:
+    size = bytes_of(document)
+    if size > MOST_BYTES:
+        yield (), f"{size} bytes, an object may have {MOST_BYTES}"
+
+
+def bytes_of(document: Document) -> int:
+    """The size of an object as kubectl's client-side apply keeps it in an annotation."""
+    return len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    seen = set()
+    for index, taint in enumerate(document.get("spec", {}).get("taints", ())):
+        path = ("spec", "taints", index)
+        if not is_key(taint["key"]):
+            yield (*path, "key"), f'"{taint["key"]}" is not the key of a taint'
+        if taint["effect"] not in EFFECTS["Node"]:
+            yield (*path, "effect"), f'"{taint["effect"]}" is not an effect: {", ".join(sorted(EFFECTS["Node"]))}'
+        if not is_label_value(taint.get("value", "")):
+            yield (*path, "value"), f'"{taint["value"]}" is not the value of a taint'
+        if (taint["key"], taint["effect"]) in seen:
+            yield path, f"the taint {taint['key']}:{taint['effect']} is there twice"
+        seen.add((taint["key"], taint["effect"]))
+    for part in ("capacity", "allocatable"):
+        yield from _quantities(document.get("status", {}).get(part, {}), ("status", part))
+
+
+def _quantities(quantities: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
+    for name, value in quantities.items():
+        if not FORMATS["resource"].test(name):
+            yield (*path, name), f'"{name}" is not {FORMATS["resource"].what}: {FORMATS["resource"].allowed}'
+        if not is_quantity(str(value)):
+            yield (*path, name), f'"{value}" is not {FORMATS["quantity"].what}: {FORMATS["quantity"].allowed}'
+
+
+def _slice(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
+    spec, limits = document["spec"], kubernetes.limits
+    devices = spec.get("devices", [])
+    if len(devices) > limits.devices_per_slice:
+        yield ("spec", "devices"), f"{len(devices)} devices, a slice may have {limits.devices_per_slice}"
+    if len(spec["driver"]) > 63 or not is_subdomain(spec["driver"]):
+        yield ("spec", "driver"), f'"{spec["driver"]}" is not a DNS subdomain of at most 63'
+    names = [device["name"] for device in devices]
+    for index, device in enumerate(devices):
+        path = ("spec", "devices", index)
+        if not is_label(device["name"]):
+            yield (*path, "name"), f'"{device["name"]}" is not {FORMATS["dns-label"].what}: {FORMATS["dns-label"].allowed}'
+        if device["name"] in names[:index]:
+            yield (*path, "name"), f'two devices are named "{device["name"]}"'
+        body = device.get("basic", device)
+        yield from _device(body, (*path, "basic") if "basic" in device else path, limits.attributes_per_device)
+
+
+def _device(body: Mapping[str, Any], path: tuple[str | int, ...], most: int) -> Iterator[Finding]:
+    attributes, capacity = body.get("attributes", {}), body.get("capacity", {})
+    if len(attributes) + len(capacity) > most:
+        yield path, f"{len(attributes) + len(capacity)} attributes and capacities, a device may have {most}"
+    for name in (*attributes, *capacity):
+        if not FORMATS["attribute"].test(name):
+            yield (*path, "attributes", name), f'"{name}" is not {FORMATS["attribute"].what}: {FORMATS["attribute"].allowed}'
+    for name, value in attributes.items():
+        yield from _attribute(value, (*path, "attributes", name))
+    for name, value in capacity.items():
+        if not is_quantity(str(value["value"])):
+            yield (*path, "capacity", name), f'"{value["value"]}" is not {FORMATS["quantity"].what}'
+
+
+def _attribute(value: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
+    if len(value) != 1:
+        yield path, f"{len(value)} values, an attribute has one"
+    for sort in ("string", "version"):
+        if len(str(value.get(sort, "")).encode()) > 64:
+            yield (*path, sort), "longer than 64 bytes"
+    if "version" in value and not is_semver(value["version"]):
+        yield (*path, "version"), f'"{value["version"]}" is not {FORMATS["semver"].what}: {FORMATS["semver"].allowed}'
+
+
+def _claim(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
+    spec, path = document["spec"], ("spec",)
+    if document["kind"] == "ResourceClaimTemplate":
+        spec, path = spec["spec"], ("spec", "spec")  # type: ignore[assignment]
+    total = 0
+    for index, request in enumerate(spec["devices"]["requests"]):
+        where = (*path, "devices", "requests", index)
+        if not is_label(request["name"]):
+            yield (*where, "name"), f'"{request["name"]}" is not {FORMATS["dns-label"].what}'
+        total += request.get("exactly", request).get("count", 1)
+    if total > kubernetes.limits.devices_per_claim:
+        yield (*path, "devices"), f"{total} devices, a claim may have {kubernetes.limits.devices_per_claim}: pods would wait for ever"
+
+
+def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    spec, name = document["spec"], document["metadata"]["name"]
+    pod = spec["template"]["spec"]
+    path: tuple[str | int, ...] = ("spec", "template", "spec")
+    if spec.get("completionMode") == "Indexed":
+        longest = f"{name}-{spec.get('completions', 1) - 1}"
+        if len(longest) > 63:
+            yield ("metadata", "name"), f'"{longest}" has {len(longest)} characters, the host name of a pod may have 63'
+    if pod.get("restartPolicy") not in {"Never", "OnFailure"}:
+        yield (*path, "restartPolicy"), f'"{pod.get("restartPolicy")}" is not Never or OnFailure'
+    meta = spec["template"].get("metadata", {})
+    yield from _labels(meta.get("labels", {}), ("spec", "template", "metadata", "labels"))
+    yield from _annotations(meta.get("annotations", {}), ("spec", "template", "metadata", "annotations"))
+    yield from _pod(pod, path)
+
+
+def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
+    declared = {claim["name"] for claim in pod.get("resourceClaims", ())}
+    used = set()
+    for section in ("initContainers", "containers"):
+        for index, container in enumerate(pod.get(section, ())):
+            where = (*path, section, index)
+            if not is_label(container["name"]):
+                yield (*where, "name"), f'"{container["name"]}" is not {FORMATS["dns-label"].what}'
+            resources = container.get("resources", {})
+            for part in ("requests", "limits"):
+                yield from _quantities(resources.get(part, {}), (*where, "resources", part))
+            names = {claim["name"] for claim in resources.get("claims", ())}
+            for name in sorted(names - declared):
+                yield (*where, "resources", "claims"), f'the pod declares no claim "{name}"'
+            used |= names
+    for name in sorted(declared - used):
+        yield (*path, "resourceClaims"), f'no container uses the claim "{name}"'
+
+
+_KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
+    "Node": _node,
+    "ResourceSlice": _slice,
+    "ResourceClaim": _claim,
+    "ResourceClaimTemplate": _claim,
+    "Job": _job,
+}

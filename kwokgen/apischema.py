@@ -1,0 +1,91 @@
+"""The JSON Schemas of Kubernetes' kinds, as kubernetes-validate ships them, and our own of KWOK's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kwokgen import schemas
+from kwokgen.conform import found
+from kwokgen.series import Document
+
+KWOK = {"Stage": "kwok/stage", "KwokConfiguration": "kwok/kwokconfiguration"}
+Finding = tuple[tuple[str | int, ...], str]
+
+
+def findings(document: Document, minor: str) -> Iterator[Finding]:
+    """Where a document differs from its kind's schema, with the words that say so; unknown keys are differences."""
+    version, kind = document["apiVersion"], document["kind"]
+    validator = _validator(version, kind, minor)
+    if validator is None:
+        yield (), f"Kubernetes {minor} has no {kind} of {version}"
+        return
+    for error in validator.iter_errors(document):
+        yield tuple(error.absolute_path), _words(error)
+
+
+def _words(error: Any) -> str:  # noqa: ANN401 - jsonschema is imported late
+    if error.validator == "type":
+        wanted = error.validator_value
+        allowed = wanted if isinstance(wanted, str) else " or ".join(name for name in wanted if name != "null")
+        return f"must be of type {allowed}, not {found(error.instance, '')}"
+    if error.validator == "additionalProperties":
+        extra = [key for key in error.instance if key not in error.schema.get("properties", {})]
+        return "unknown field " + ", ".join(f'"{key}"' for key in extra)
+    return str(error.message)
+
+
+@cache
+def _validator(version: str, kind: str, minor: str) -> Any:  # noqa: ANN401
+    """The kept validator of a kind; None if the minor does not have it."""
+    from jsonschema import Draft202012Validator
+
+    if kind in KWOK:
+        return Draft202012Validator(schemas.load(KWOK[kind]))
+    reference = _references(minor).get((version, kind))
+    if reference is None:
+        return None
+    return Draft202012Validator({"$ref": reference}, registry=_registry(minor))
+
+
+@cache
+def _definitions(minor: str) -> dict[str, Any]:
+    spec = find_spec("kubernetes_validate")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("kubernetes_validate")  # noqa: EM101 - the name is the message
+    file = Path(spec.origin).parent / "kubernetes-json-schema" / f"v{minor}.0-local-strict" / "_definitions.json"
+    content: dict[str, Any] = json.loads(file.read_bytes())
+    return content
+
+
+@cache
+def _references(minor: str) -> dict[tuple[str, str], str]:
+    """Every kind of a minor by its full apiVersion: two groups may have a kind of one name."""
+    done = {}
+    for name, definition in _section(minor).items():
+        for key in definition.get("x-kubernetes-group-version-kind", ()):
+            version = f"{key['group']}/{key['version']}" if key["group"] else key["version"]
+            done[version, key["kind"]] = f"kubernetes#/{_section_name(minor)}/{name}"
+    return done
+
+
+def _section_name(minor: str) -> str:
+    return "$defs" if "$defs" in _definitions(minor) else "definitions"
+
+
+def _section(minor: str) -> dict[str, Any]:
+    section: dict[str, Any] = _definitions(minor)[_section_name(minor)]
+    return section
+
+
+@cache
+def _registry(minor: str) -> Any:  # noqa: ANN401
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    resource = DRAFT202012.create_resource(_definitions(minor))
+    return Registry().with_resource("kubernetes", resource).with_resource("_definitions.json", resource)

@@ -1,0 +1,1 @@
+"""Text to model: `source` reads, `variants` merges, `shape` checks, `resolve` names everything."""

@@ -1,0 +1,148 @@
+"""Pools: machines and GPUs of the catalogue, with what the blueprint writes over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from ipaddress import IPv4Address, IPv4Network
+
+from kwokgen import formats
+from kwokgen.blueprint.gpus import Bare, resolve_gpus
+from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.model.gpu import Gpus
+from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.place import Place
+from kwokgen.model.pool import FAKE_TAINT, Machine, NamePattern, Pool, Taint
+
+FIRST_ADDRESS = IPv4Address("10.128.0.0")
+POOL_PREFIX = 15
+"""A pool owns 2^17 addresses, so that the addresses of one do not follow from the size of another."""
+MOST_POOLS = 64
+PODS = "110"
+"""The kubelet's own default of pods a node."""
+
+
+def resolve(scope: Scope, spec: Data, at: Place, lifecycles: tuple[Lifecycle, ...]) -> tuple[Pool, ...]:
+    """Every pool that could be understood."""
+    items = spec["pools"]
+    where = places(at, "pools", items)
+    scope.distinct(items, where, "pools")
+    pools = [_pool(scope, item, place, number, lifecycles) for number, (item, place) in enumerate(zip(items, where, strict=True))]
+    return tuple(pool for pool in pools if pool)
+
+
+def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Lifecycle, ...]) -> Pool | None:
+    bare = _machine(scope, item, at)
+    named = {lifecycle.name: lifecycle for lifecycle in lifecycles}
+    wanted = item.get("lifecycle", lifecycles[0].name)
+    lifecycle = scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of nodes")
+    addresses = _addresses(scope, item, at, number)
+    gpus = resolve_gpus(scope, item, at, bare) if bare else None
+    if bare is None or lifecycle is None or addresses is None:
+        return None
+    return Pool(
+        name=item["name"],
+        number=number,
+        count=item["count"],
+        names=NamePattern.read(item.get("nodeName", item["name"] + "-{index}")),
+        machine=_with_resource(scope, bare.machine, gpus, item, at),
+        gpus=gpus,
+        exposes_resource=item["expose"] == "extended-resource",
+        addresses=addresses,
+        lifecycle=lifecycle,
+        default_lifecycle=lifecycle is lifecycles[0],
+        labels=item.get("labels", {}),
+        annotations=item.get("annotations", {}),
+        taints=(*([FAKE_TAINT] if item["fakeTaint"] else []), *(Taint(**taint) for taint in item["taints"])),
+        operator_labels=item["gpuOperatorLabels"],
+        at=at,
+    )
+
+
+def _machine(scope: Scope, item: Data, at: Place) -> Bare | None:
+    changes = quantities(item.get("capacity", {}), at.below("capacity"))
+    if isinstance(item["machine"], dict):
+        capacity = {"pods": PODS} | quantities(item["machine"], at.below("machine"))
+        for name in changes:
+            scope.fail(at.key("capacity", name), "override", "the machine is written out: put its capacity there")
+        machine = Machine(
+            name="", arch=item.get("arch", "amd64"), capacity=capacity, allocatable=capacity, labels={}
+        )
+        return Bare(machine, None, ())
+    return _catalogued(scope, item, at, changes)
+
+
+def _catalogued(scope: Scope, item: Data, at: Place, changes: Mapping[str, str]) -> Bare | None:
+    fact = scope.fact("machines", item["machine"], at.pos("machine"), "machine")
+    if fact is None:
+        return None
+    own = quantities(fact.data["capacity"], fact.at.below("capacity"))
+    for name, value in changes.items():
+        if own.get(name) == value:
+            scope.warn(at.pos("capacity", name), "override", f"{item['machine']} has {name}: {value} by itself", "leave it out")
+    if item.get("arch") == fact.data["arch"]:
+        scope.warn(at.pos("arch"), "override", f"{item['machine']} is {fact.data['arch']} by itself", "leave it out")
+    capacity = own | changes
+    reserved = quantities(fact.data.get("reserved", {}), fact.at.below("reserved"))
+    machine = Machine(
+        name=item["machine"],
+        arch=item.get("arch", fact.data["arch"]),
+        capacity=capacity,
+        allocatable=_allocatable(scope, capacity, reserved, at),
+        labels=fact.data.get("labels", {}),
+    )
+    return Bare(machine, fact.data.get("gpus"), tuple(fact.data.get("pci", ())))
+
+
+def _allocatable(scope: Scope, capacity: Mapping[str, str], reserved: Mapping[str, str], at: Place) -> dict[str, str]:
+    done = dict(capacity)
+    for name, kept in reserved.items():
+        left = (formats.quantity(capacity.get(name, "0")) or Decimal(0)) - (formats.quantity(kept) or Decimal(0))
+        if left < 0:
+            scope.fail(at.pos("capacity", name), "capacity", f"the machine's own reserve of {name} is {kept}, above its capacity")
+            continue
+        done[name] = _in_unit(left, capacity[name], kept)
+    return done
+
+
+def _in_unit(left: Decimal, *like: str) -> str:
+    """A difference in the binary family if both of its parts were."""
+    if all(text.endswith("i") for text in like) and left % 1024 == 0:
+        return formats.canonical(f"{left / 1024:f}Ki")
+    return formats.canonical(f"{left:f}")
+
+
+def _with_resource(scope: Scope, machine: Machine, gpus: Gpus | None, item: Data, at: Place) -> Machine:
+    if gpus is None:
+        return machine
+    key = ("machine", gpus.resource) if isinstance(item["machine"], dict) else ("capacity", gpus.resource)
+    if gpus.resource in machine.capacity:
+        message = f"{gpus.resource} stands in the capacity and comes with the GPUs as well"
+        scope.fail(at.key(*map(str, key)), "gpus", message, "a scheduler would see the GPUs twice; leave it out of the capacity")
+    if item["expose"] != "extended-resource":
+        return machine
+    if gpus.resource is None:
+        scope.fail(at.pos("expose"), "gpus", "the driver names no extended resource", "add gpus.resource, such as example.com/gpu")
+        return machine
+    extra = {gpus.resource: str(gpus.count)}
+    return Machine(
+        name=machine.name,
+        arch=machine.arch,
+        capacity=dict(machine.capacity) | extra,
+        allocatable=dict(machine.allocatable) | extra,
+        labels=machine.labels,
+    )
+
+
+def _addresses(scope: Scope, item: Data, at: Place, number: int) -> IPv4Network | None:
+    if "addresses" in item:
+        network = IPv4Network(item["addresses"])
+        if network.num_addresses < item["count"]:
+            message = f"{network} has {network.num_addresses} addresses for {item['count']} nodes"
+            scope.fail(at.pos("addresses"), "addresses", message, "choose a larger network")
+        return network
+    if number >= MOST_POOLS:
+        message = f"only the first {MOST_POOLS} pools have addresses of their own"
+        scope.fail(at.pos(), "addresses", message, "give this pool addresses: such as 172.16.0.0/16")
+        return None
+    return IPv4Network((int(FIRST_ADDRESS) + (number << (32 - POOL_PREFIX)), POOL_PREFIX))

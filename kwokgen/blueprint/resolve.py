@@ -1,0 +1,147 @@
+"""A checked blueprint to a Cluster: names looked up, catalogue entries merged, defaults derived."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from kwokgen import formats
+from kwokgen.blueprint import claims as claims_of
+from kwokgen.blueprint import lifecycles, pools, workloads
+from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.catalog import Catalog, entries
+from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch
+from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.place import Node, Place
+from kwokgen.model.target import Kubernetes
+from kwokgen.problem import KwokgenError, Problem, errors
+
+NODES_A_SHARD = 5_000
+
+
+def resolve(node: Node, data: Data, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:
+    """The cluster and the warnings; `data` is the blueprint with its constant defaults.
+
+    Raises KwokgenError with every problem when there is an error among them.
+    """
+    scope = Scope(catalog)
+    cluster = _cluster(scope, data, Place(node))
+    if cluster is None or errors(scope.problems):
+        raise KwokgenError(*scope.problems)
+    return cluster, tuple(scope.problems)
+
+
+def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
+    name, spec, where = data["metadata"]["name"], data["spec"], at.below("spec")
+    kubernetes = _kubernetes(scope, spec["kubernetes"], where)
+    namespaces = _namespaces(scope, spec, where, name)
+    lives = lifecycles.resolve(scope, spec, where)
+    found = pools.resolve(scope, spec, where, lives["nodes"])
+    controller = _controller(scope, spec, where, name, lives)
+    names = tuple(namespace.name for namespace in namespaces)
+    classes = claims_of.device_classes(scope, spec, where, found)
+    claims = claims_of.claims(scope, spec, where, classes, names)
+    jobs = workloads.resolve(
+        scope, spec, where, pools=found, claims=claims, lifecycles=lives["pods"], namespaces=names
+    )
+    patches = _patches(scope, spec, where)
+    if kubernetes is None or controller is None:
+        return None
+    return Cluster(
+        name=name,
+        kubernetes=kubernetes,
+        seed=spec["seed"],
+        namespaces=namespaces,
+        controller=controller,
+        lifecycles=(*lives["nodes"], *lives["pods"]),
+        capacity=lifecycles.capacity(scope, where),
+        pools=found,
+        device_classes=classes,
+        claims=claims,
+        workloads=jobs,
+        patches=patches,
+        at=at,
+    )
+
+
+def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes | None:
+    """`1.37`, `v1.37` and `1.37.2` all name the minor 1.37."""
+    minor = re.sub(r"^v?(\d+\.\d+)(\.\d+)?$", r"\1", written)
+    fact = scope.fact("kubernetes", minor, at.pos("kubernetes"), "kubernetes minor")
+    return entries.kubernetes(fact) if fact else None
+
+
+def _namespaces(scope: Scope, spec: Data, at: Place, name: str) -> tuple[Namespace, ...]:
+    items = spec.get("namespaces")
+    if items is None:
+        return (Namespace(name=name, labels={}, annotations={}, at=at),)
+    where = places(at, "namespaces", items)
+    scope.distinct(items, where, "namespaces")
+    return tuple(
+        Namespace(name=item["name"], labels=item.get("labels", {}), annotations=item.get("annotations", {}), at=place)
+        for item, place in zip(items, where, strict=True)
+    )
+
+
+def _controller(
+    scope: Scope, spec: Data, at: Place, name: str, lives: dict[str, tuple[Lifecycle, ...]]
+) -> Controller | None:
+    item, where = spec["controller"], at.below("controller")
+    fact = scope.fact("kwok", item["version"], where.pos("version"), "KWOK release")
+    run = item["run"]
+    stages = item.get("stages", "crd" if run == "existing" else "config")
+    if run == "existing" and stages == "config":
+        message = "an existing controller takes Stages only as objects"
+        scope.fail(where.pos("stages"), "controller", message, "write stages: crd, or leave it out")
+    if run == "existing" and item["shards"] != "auto":
+        scope.fail(where.key("shards"), "controller", "an existing controller is not sharded here", "leave it out")
+    if run != "deployment" and "namespace" in item:
+        message = f"with run: {run} nothing of the controller is in the cluster"
+        scope.fail(where.key("namespace"), "controller", message, "leave out namespace")
+    lease = ceil(formats.milliseconds(item["nodeLeaseDuration"]) / 1000)
+    _leases(scope, where, lease, lives["nodes"])
+    if fact is None:
+        return None
+    return Controller(
+        run=run,
+        kwok=entries.kwok(fact),
+        namespace=item.get("namespace", f"kwok-{name}"),
+        shards=_shards(item["shards"], spec),
+        crd=stages == "crd",
+        lease_seconds=lease,
+        at=where,
+    )
+
+
+def _leases(scope: Scope, at: Place, lease: int, lives: tuple[Lifecycle, ...]) -> None:
+    for lifecycle in lives:
+        if lifecycle.needs_lease and not lease:
+            message = f'without leases, nodes of the lifecycle "{lifecycle.name}" fall NotReady after the grace period'
+            scope.fail(at.pos("nodeLeaseDuration"), "controller", message, "use nodes: heartbeat, or a lease of 40s")
+
+
+def _shards(written: int | str, spec: Data) -> int:
+    nodes = sum(pool["count"] for pool in spec["pools"])
+    return min(SHARD_VALUES, ceil(nodes / NODES_A_SHARD)) if isinstance(written, str) else written
+
+
+def _patches(scope: Scope, spec: Data, at: Place) -> tuple[Patch, ...]:
+    items = spec.get("patches", [])
+    written = {pool["name"]: True for pool in spec["pools"]}
+    done = []
+    for item, place in zip(items, places(at, "patches", items), strict=True):
+        target = item["target"]
+        if "pool" in target:
+            scope.find(written, target["pool"], place.pos("target", "pool"), "pool")
+        done.append(
+            Patch(
+                kind=target["kind"],
+                name=target.get("name"),
+                namespace=target.get("namespace"),
+                labels=target.get("labels", {}),
+                pool=target.get("pool"),
+                merge=item["merge"],
+                at=place,
+            )
+        )
+    return tuple(done)

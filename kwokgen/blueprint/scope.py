@@ -1,0 +1,67 @@
+"""What every part of `resolve` shares: the catalogue, and the problems found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kwokgen import formats
+from kwokgen.catalog import Catalog, Fact
+from kwokgen.model.place import Place
+from kwokgen.problem import KwokgenError, Pos, Problem, Severity, unknown
+
+Named = TypeVar("Named")
+Data = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Scope:
+    """Collects problems, so that one run reports all of them."""
+
+    catalog: Catalog
+    problems: list[Problem] = field(default_factory=list)
+
+    def fail(self, pos: Pos, code: str, message: str, hint: str = "", severity: Severity = "error") -> None:
+        """Notes a problem and goes on."""
+        self.problems.append(Problem(pos, code, message, hint, severity))
+
+    def warn(self, pos: Pos, code: str, message: str, hint: str = "") -> None:
+        """Notes a problem that does not stop a render."""
+        self.fail(pos, code, message, hint, "warning")
+
+    def fact(self, kind: str, name: str, pos: Pos, what: str) -> Fact | None:
+        """The catalogue's entry, or None with its problems noted."""
+        try:
+            return self.catalog.get(kind, name, pos, what)
+        except KwokgenError as error:
+            self.problems += error.problems
+            return None
+
+    def find(self, named: Mapping[str, Named], name: str, pos: Pos, what: str) -> Named | None:
+        """What a name refers to, or None with the unknown name noted."""
+        if name in named:
+            return named[name]
+        self.problems.append(unknown(pos, what, name, named, code="reference"))
+        return None
+
+    def distinct(self, items: Sequence[Data], places: Sequence[Place], what: str) -> None:
+        """Notes every name that is given twice in a list."""
+        seen: dict[str, Pos] = {}
+        for item, place in zip(items, places, strict=True):
+            pos = place.pos("name")
+            if item["name"] in seen:
+                first = seen[item["name"]]
+                message = f'two {what} are named "{item["name"]}", the first at {first.line}:{first.column}'
+                self.fail(pos, "duplicate-name", message, "names are what other parts refer to")
+            seen.setdefault(item["name"], pos)
+
+
+def places(at: Place, key: str, items: Iterable[object]) -> list[Place]:
+    """The place of each item of a list."""
+    return [at.below(key, index) for index, _ in enumerate(items)]
+
+
+def quantities(data: Mapping[str, Any], at: Place) -> dict[str, str]:
+    """Quantities by name in canonical form; `at` is the mapping, whose spelling counts (1e9, 0.5)."""
+    return {name: formats.canonical(at.raw(name) or str(value)) for name, value in data.items()}

@@ -1,0 +1,46 @@
+"""Where blueprints are read: a file or standard input in, its tree out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from kwokgen import tree
+from kwokgen.model.place import Node
+from kwokgen.problem import KwokgenError, Pos, Problem
+
+MOST_BYTES = 2 * 1024 * 1024
+
+
+def read(name: str) -> Node:
+    """The tree of a file, or of standard input for "-".
+
+    Raises KwokgenError when it cannot be read or is not one YAML document.
+    """
+    return tree.parse(_text(name), "<stdin>" if name == "-" else name)
+
+
+def _text(name: str) -> str:
+    data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == "-" else _bytes(name)
+    file = "<stdin>" if name == "-" else name
+    if len(data) > MOST_BYTES:
+        raise KwokgenError(
+            Problem(Pos(file), "too-large", f"the file is larger than {MOST_BYTES // 1024} KiB", "is it a blueprint?")
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        raise KwokgenError(Problem(Pos(file, line, column), "encoding", message, "save the file as UTF-8")) from None
+
+
+def _bytes(name: str) -> bytes:
+    try:
+        with Path(name).open("rb") as handle:
+            return handle.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a file name"
+        raise KwokgenError(Problem(Pos(name), "unreadable", f"cannot read the file: {reason.lower()}")) from None

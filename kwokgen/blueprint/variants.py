@@ -1,0 +1,162 @@
+"""Overlays and `--set` arguments laid over a blueprint's tree; every value keeps the place that wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from kwokgen import tree
+from kwokgen.model.place import Entry, Node
+from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
+
+STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]]+)')
+
+
+def overlaid(base: Node, over: Node) -> Node:
+    """`over` merged into `base` by key, named lists by `name`; a null deletes."""
+    if isinstance(base.value, dict) and isinstance(over.value, dict):
+        return replace(base, value=_mappings(base.value, over.value))
+    if isinstance(base.value, tuple) and isinstance(over.value, tuple) and _named(base) and _named(over):
+        return replace(base, value=_lists(base.value, over.value))
+    return over
+
+
+def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry]:
+    merged = dict(base)
+    for key, entry in over.items():
+        if entry.node.value is None:
+            merged.pop(key, None)
+        elif key in base:
+            node = overlaid(base[key].node, entry.node)
+            merged[key] = Entry(entry.key_pos if node is entry.node else base[key].key_pos, node)
+        else:
+            merged[key] = entry
+    return merged
+
+
+def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
+    merged = {_name(node): node for node in base}
+    for node in over:
+        name = _name(node)
+        merged[name] = overlaid(merged[name], node) if name in merged else node
+    return tuple(merged.values())
+
+
+def _named(node: Node) -> bool:
+    return isinstance(node.value, tuple) and all(_name(item) is not None for item in node.value)
+
+
+def _name(node: Node) -> str | None:
+    name = node.child("name")
+    return name.value if name and isinstance(name.value, str) else None
+
+
+def assigned(base: Node, arguments: Sequence[str]) -> Node:
+    """The tree with every `path=value` of `arguments`, left to right; paths start below `spec`.
+
+    Raises KwokgenError for a path that leads nowhere or a value that is not one YAML value.
+    """
+    for number, argument in enumerate(arguments, 1):
+        base = _Assignment(argument, f"--set[{number}]").apply(base)
+    return base
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """One `--set` argument; its text is the line that problems show."""
+
+    argument: str
+    file: str
+
+    def apply(self, base: Node) -> Node:
+        path, equals, text = self._split()
+        steps = self._steps(path)
+        if not equals:
+            self._fail(len(self.argument), "no value: write path=value", "such as pools.gpu.count=100")
+        spec = base.child("spec")
+        if not isinstance(base.value, dict) or spec is None:
+            self._fail(0, "the blueprint has no spec to set anything in")
+        value = self._value(text, len(path) + 1)
+        done = self._put(spec, steps, value)
+        return replace(base, value=base.value | {"spec": replace(base.value["spec"], node=done)})
+
+    def _split(self) -> tuple[str, str, str]:
+        """The path may hold quoted keys with `=` in them."""
+        quoted_keys = re.match(r'(?:"[^"]*"|[^"=])*', self.argument)
+        end = quoted_keys.end() if quoted_keys else 0
+        return self.argument[:end], self.argument[end : end + 1], self.argument[end + 1 :]
+
+    def _steps(self, path: str) -> list[tuple[int, str | int]]:
+        steps: list[tuple[int, str | int]] = []
+        at = 0
+        while at < len(path):
+            found = STEP.match(path, at)
+            if not found:
+                self._fail(at, f'"{path[at]}" does not belong here', "a path is a.b.c, with [0] or names for items")
+            index = found["index"]
+            steps.append((at, int(index) if index else found["quoted"] if found["word"] is None else found["word"]))
+            at = found.end() + (path[found.end() : found.end() + 1] == ".")
+        if not steps:
+            self._fail(0, "no path: write path=value", "such as pools.gpu.count=100")
+        return steps
+
+    def _value(self, text: str, at: int) -> Node:
+        if not text.strip():
+            return Node(self._pos(at), "", "")
+        parsed = tree.parse(" " * at + text, self.file)
+        return _shown(parsed, self.argument)
+
+    def _put(self, node: Node, steps: list[tuple[int, str | int]], value: Node) -> Node:
+        (at, step), rest = steps[0], steps[1:]
+        if isinstance(node.value, tuple):
+            index = self._index(node.value, at, step)
+            items = list(node.value)
+            items[index] = self._put(items[index], rest, value) if rest else value
+            return replace(node, value=tuple(items))
+        if not isinstance(node.value, dict):
+            self._fail(at, f'"{step}" leads nowhere: {node.raw or "this"} is a single value')
+        return replace(node, value=self._key(node, at, str(step), rest, value))
+
+    def _key(
+        self, node: Node, at: int, key: str, rest: list[tuple[int, str | int]], value: Node
+    ) -> dict[str, Entry]:
+        entries = dict(node.value) if isinstance(node.value, dict) else {}
+        key_pos = self._pos(at, len(key))
+        if not rest:
+            return entries | {key: Entry(key_pos, value)}
+        below = entries[key] if key in entries else Entry(key_pos, Node(key_pos, {}))
+        return entries | {key: replace(below, node=self._put(below.node, rest, value))}
+
+    def _index(self, items: tuple[Node, ...], at: int, step: str | int) -> int:
+        if isinstance(step, int):
+            if step < len(items):
+                return step
+            self._fail(at, f"there is no item [{step}]: the list has {len(items)}")
+        names = [_name(item) or "" for item in items]
+        if step in names:
+            return names.index(str(step))
+        near = nearest(str(step), names)
+        hint = f'did you mean "{near}"?' if near else "only an item that is there can be set"
+        self._fail(at, f'no item is named "{step}". available: {quoted(filter(None, names))}', hint)
+
+    def _pos(self, at: int, length: int = 1) -> Pos:
+        return Pos(self.file, 1, at + 1, self.argument, length)
+
+    def _fail(self, at: int, message: str, hint: str = "") -> NoReturn:
+        raise KwokgenError(Problem(self._pos(at), "set", message, hint))
+
+
+def _shown(node: Node, argument: str) -> Node:
+    """The node with the whole argument as the line that a problem shows."""
+    pos = replace(node.pos, excerpt=argument)
+    if isinstance(node.value, dict):
+        entries = {
+            key: Entry(replace(entry.key_pos, excerpt=argument), _shown(entry.node, argument))
+            for key, entry in node.value.items()
+        }
+        return replace(node, pos=pos, value=entries)
+    if isinstance(node.value, tuple):
+        return replace(node, pos=pos, value=tuple(_shown(item, argument) for item in node.value))
+    return replace(node, pos=pos)

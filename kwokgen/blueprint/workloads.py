@@ -1,0 +1,198 @@
+"""Workloads: what their pods ask for, and the nodes they may use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kwokgen import formats
+from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.catalog import Fact
+from kwokgen.model.claim import Claim
+from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool, Taint
+from kwokgen.model.workload import Container, RunTime, Workload
+from kwokgen.problem import quoted
+
+
+def resolve(
+    scope: Scope,
+    spec: Data,
+    at: Place,
+    *,
+    pools: tuple[Pool, ...],
+    claims: tuple[Claim, ...],
+    lifecycles: tuple[Lifecycle, ...],
+    namespaces: tuple[str, ...],
+) -> tuple[Workload, ...]:
+    """Every workload that could be understood."""
+    items = spec.get("workloads", [])
+    where = places(at, "workloads", items)
+    scope.distinct(items, where, "workloads")
+    context = _Context(scope, pools, claims, lifecycles, namespaces, {item["name"] for item in spec["pools"]})
+    made = [context.workload(item, place) for item, place in zip(items, where, strict=True)]
+    return tuple(workload for workload in made if workload)
+
+
+class _Context:
+    """The parts of the blueprint that a workload refers to."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        pools: Sequence[Pool],
+        claims: Sequence[Claim],
+        lifecycles: Sequence[Lifecycle],
+        namespaces: Sequence[str],
+        written_pools: set[str],
+    ) -> None:
+        self.scope = scope
+        self.pools = {pool.name: pool for pool in pools}
+        self.claims = {claim.name: claim for claim in claims}
+        self.lifecycles = {lifecycle.name: lifecycle for lifecycle in lifecycles}
+        self.default = lifecycles[0]
+        self.namespaces = namespaces
+        self.written_pools = written_pools
+
+    def workload(self, item: Data, at: Place) -> Workload | None:
+        fact = self.scope.fact("workloads", item["kind"], at.pos("kind"), "kind of workload")
+        lifecycle = self.scope.find(
+            self.lifecycles, item.get("lifecycle", self.default.name), at.pos("lifecycle"), "lifecycle of pods"
+        )
+        namespace = item.get("namespace", self.namespaces[0])
+        self.scope.find(dict.fromkeys(self.namespaces, True), namespace, at.pos("namespace"), "namespace")
+        pools = self._pools(item, at)
+        claims = self._claims(item, at, namespace)
+        container = self._container(item, at, pools)
+        if fact is None or lifecycle is None:
+            return None
+        return self._made(item, at, fact, lifecycle, namespace, pools, claims, container)
+
+    def _made(
+        self,
+        item: Data,
+        at: Place,
+        fact: Fact,
+        lifecycle: Lifecycle,
+        namespace: str,
+        pools: tuple[Pool, ...],
+        claims: tuple[Claim, ...],
+        container: Container,
+    ) -> Workload:
+        return Workload(
+            name=item["name"],
+            kind=item["kind"],
+            namespace=namespace,
+            count=item["count"],
+            pods=item["pods"],
+            parallelism=self._parallelism(item, at),
+            pools=pools,
+            all_pools="pools" not in item,
+            tolerations=_tolerations(pools),
+            claims=claims,
+            container=container,
+            init_containers=self._init_containers(item, at, container),
+            labels=item.get("labels", {}),
+            annotations=item.get("annotations", {}),
+            restart_policy=item["restartPolicy"],
+            suspend=item["suspend"],
+            lifecycle=lifecycle,
+            default_lifecycle=lifecycle is self.default,
+            run=self._run(item, at, lifecycle),
+            template=fact.data["template"],
+            file=fact.file,
+            at=at,
+        )
+
+    def _parallelism(self, item: Data, at: Place) -> int:
+        wanted: int = item.get("parallelism", item["pods"])
+        if wanted > item["pods"]:
+            message = f"{wanted} pods at once are more than the job's {item['pods']}"
+            self.scope.fail(at.pos("parallelism"), "workload", message, "raise pods, or lower parallelism")
+        return wanted
+
+    def _pools(self, item: Data, at: Place) -> tuple[Pool, ...]:
+        if "pools" not in item:
+            return tuple(self.pools.values())
+        found = []
+        for index, name in enumerate(item["pools"]):
+            known = self.pools if name not in self.written_pools else dict.fromkeys(self.written_pools)
+            self.scope.find(known, name, at.pos("pools", index), "pool")
+            if name in self.pools:
+                found.append(self.pools[name])
+        return tuple(found)
+
+    def _claims(self, item: Data, at: Place, namespace: str) -> tuple[Claim, ...]:
+        found = []
+        for index, name in enumerate(item.get("claims", ())):
+            claim = self.scope.find(self.claims, name, at.pos("claims", index), "claim")
+            if claim and claim.namespace != namespace:
+                message = f'claim "{name}" is in namespace "{claim.namespace}", the pods are in "{namespace}"'
+                self.scope.fail(at.pos("claims", index), "workload", message, "pods use claims of their own namespace")
+            if claim:
+                found.append(claim)
+        return tuple(found)
+
+    def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
+        where = at.below("container") if "container" in at.node.plain() else at
+        extra = {}
+        if "gpus" in item:
+            resource = self._resource(at, pools)
+            given = item["container"].get("resources", {})
+            if resource in given:
+                message = f"gpus: {item['gpus']} and {resource}: {given[resource]} say the same twice"
+                self.scope.fail(at.pos("container", "resources", resource), "workload", message, "keep one of them")
+            extra = {resource: str(item["gpus"])} if resource else {}
+        return _container(item["container"], where, extra)
+
+    def _resource(self, at: Place, pools: tuple[Pool, ...]) -> str | None:
+        names = {pool.resource for pool in pools if pool.resource}
+        if len(names) == 1:
+            return names.pop()
+        if names:
+            message = f"the pools have GPUs of several resources: {quoted(names)}"
+            self.scope.fail(at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources")
+        elif pools:
+            message = "no pool of the workload exposes its GPUs as an extended resource"
+            self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")
+        return None
+
+    def _init_containers(self, item: Data, at: Place, main: Container) -> tuple[Container, ...]:
+        items = item["initContainers"]
+        where = places(at, "initContainers", items)
+        self.scope.distinct([{"name": main.name}, *items], [at.below("container"), *where], "containers of the pod")
+        return tuple(_container(entry, place, {}) for entry, place in zip(items, where, strict=True))
+
+    def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> RunTime | None:
+        run: Any = item.get("run")
+        if run is None:
+            return None
+        if not lifecycle.takes_run:
+            message = f'pods of the lifecycle "{lifecycle.name}" ({lifecycle.profile}) take no run time of their own'
+            self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed")
+        if isinstance(run, str):
+            return RunTime(shortest=formats.milliseconds(run), longest=formats.milliseconds(run))
+        shortest, longest = formats.milliseconds(run["min"]), formats.milliseconds(run["max"])
+        if shortest > longest:
+            message = f"the shortest run {run['min']} is above the longest {run['max']}"
+            self.scope.fail(at.pos("run", "min"), "workload", message)
+        return RunTime(shortest=shortest, longest=max(shortest, longest))
+
+
+def _container(item: Data, at: Place, extra: dict[str, str]) -> Container:
+    requests = quantities(item.get("resources", {}), at.below("resources"))
+    limits = {name: value for name, value in requests.items() if "/" in name} | extra
+    return Container(
+        name=item["name"],
+        image=item["image"],
+        command=tuple(item.get("command", ())),
+        requests=requests,
+        limits=limits,
+    )
+
+
+def _tolerations(pools: tuple[Pool, ...]) -> tuple[Taint, ...]:
+    """One for each taint of the pools; a valueless taint is tolerated by its key alone."""
+    taints = {taint: None for pool in pools for taint in pool.taints}
+    return tuple(taints)

@@ -1,0 +1,22 @@
+"""Names of jobs: short enough for a label and, with the last index, for a pod's host name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwokgen.formats import MOST_LABEL
+from kwokgen.model.cluster import Cluster
+from kwokgen.problem import Problem
+
+ID = "job-name"
+SUMMARY = "Names of jobs are at most 63 characters with the last pod's index"
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    """Workloads whose last job cannot have its name."""
+    for workload in cluster.workloads:
+        longest = f"{workload.name}-{workload.count - 1}-{workload.pods - 1}"
+        if len(longest) > MOST_LABEL:
+            message = f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'
+            hint = f"cut the name to {MOST_LABEL - len(longest) + len(workload.name)} characters"
+            yield Problem(workload.at.pos("name"), ID, message, hint)

@@ -1,0 +1,36 @@
+"""Quantities whose unit is legal and surely not meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kwokgen.formats import quantity
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.place import Place
+from kwokgen.problem import Problem
+
+ID = "quantity-unit"
+SUMMARY = "Memory and storage are whole bytes"
+BYTES = ("memory", "ephemeral-storage")
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    """Amounts of memory with a fraction of a byte."""
+    for pool in cluster.pools:
+        for section in ("machine", "capacity"):
+            yield from _fractions(pool.at.below(section), pool.machine.capacity)
+        if pool.gpus:
+            yield from _fractions(pool.at.below("gpus", "capacity"), pool.gpus.capacity)
+    for workload in cluster.workloads:
+        yield from _fractions(workload.at.below("container", "resources"), workload.container.requests)
+
+
+def _fractions(at: Place, quantities: Mapping[str, str]) -> Iterator[Problem]:
+    for name in BYTES:
+        written = at.raw(name)
+        value = quantity(written) if written and name in quantities else None
+        if value is None or value == value.to_integral_value():
+            continue
+        unit = written[-1]
+        hint = f'did you mean "{written[:-1]}M" or "{written[:-1]}Mi"?' if unit == "m" else "write a whole number of bytes"
+        yield Problem(at.pos(name), ID, f'"{written}" of {name} is {value.normalize():f} bytes', hint, "warning")

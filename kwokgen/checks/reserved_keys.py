@@ -1,0 +1,37 @@
+"""Labels and annotations that kwokgen or KWOK sets, so that a blueprint cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.place import Place
+from kwokgen.problem import Problem
+
+ID = "reserved-key"
+SUMMARY = "Labels and annotations by which a bundle is found and played are not written by hand"
+OWN = ("app.kubernetes.io/managed-by", "app.kubernetes.io/instance")
+OF_NODES = ("kubernetes.io/hostname", "type", "kwok.x-k8s.io/node")
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    """Every reserved key."""
+    for pool in cluster.pools:
+        yield from _reserved(pool.at, "labels", pool.labels, OF_NODES)
+        yield from _reserved(pool.at, "annotations", pool.annotations, OF_NODES)
+        ttl = pool.annotations.get("node.alpha.kubernetes.io/ttl", "0")
+        if not ttl.isdigit():
+            pos = pool.at.pos("annotations", "node.alpha.kubernetes.io/ttl")
+            yield Problem(pos, ID, f'"{ttl}" is not a number of seconds', 'such as "0"')
+    for namespace in cluster.namespaces:
+        yield from _reserved(namespace.at, "labels", namespace.labels, ())
+    for workload in cluster.workloads:
+        yield from _reserved(workload.at, "labels", workload.labels, ())
+        yield from _reserved(workload.at, "annotations", workload.annotations, ())
+
+
+def _reserved(at: Place, section: str, written: Mapping[str, str], more: tuple[str, ...]) -> Iterator[Problem]:
+    for key in written:
+        if key in (*OWN, *more) or key.startswith("kwokgen.io/"):
+            message = f'the {section.removesuffix("s")} "{key}" is set by kwokgen'
+            yield Problem(at.key(section, key), ID, message, "leave it out")

@@ -1,0 +1,200 @@
+"""A tree held against a JSON Schema: every difference is a Problem at its place, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from kwokgen.formats import FORMATS, Format
+from kwokgen.model.place import Node, Place
+from kwokgen.problem import Pos, Problem, nearest, quoted
+from kwokgen.schemas import Schema
+
+TYPES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def conform(node: Node, schema: Schema, code: str) -> tuple[Problem, ...]:
+    """Every difference between `node` and `schema`; `code` marks the problems."""
+    errors = _validator(schema, _identity(schema)).iter_errors(node.plain())
+    return tuple(problem for error in errors for problem in _problems(error, Place(node), code))
+
+
+def _identity(schema: Schema) -> str:
+    return str(schema.get("$id", id(schema)))
+
+
+@cache
+def _checker() -> Any:  # noqa: ANN401 - jsonschema is imported late
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name, form in FORMATS.items():
+        checker.checks(name)(_testing(form.test, numbers=name == "quantity"))
+    return checker
+
+
+def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object], bool]:
+    def holds(value: object) -> bool:
+        number = numbers and isinstance(value, int | float) and not isinstance(value, bool)
+        return test(str(value)) if isinstance(value, str) or number else True
+
+    return holds
+
+
+_VALIDATORS: dict[str, Any] = {}
+
+
+def _validator(schema: Schema, identity: str) -> Any:  # noqa: ANN401
+    from jsonschema import Draft202012Validator
+
+    if identity not in _VALIDATORS:
+        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=_checker())
+    return _VALIDATORS[identity]
+
+
+def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:  # noqa: ANN401
+    path = tuple(error.absolute_path)
+    say = _SAY.get(error.validator, _other)
+    if "propertyNames" in error.relative_schema_path:
+        form = FORMATS.get(error.validator_value if error.validator == "format" else "")
+        why = f": {form.allowed}" if form else ""
+        what = form.what if form else "allowed here"
+        hint = _meant(form, error.instance) if form else ""
+        yield Problem(place.key(*path, error.instance), code, f'the key "{error.instance}" is not {what}{why}', hint)
+        return
+    yield from say(error, place, path, code)
+
+
+def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+    allowed = " or ".join(TYPES[name] for name in wanted)
+    raw = place.raw(*path)
+    hint = f'write "{raw}", in quotes' if "string" in wanted and raw and raw != "null" else ""
+    if isinstance(error.instance, float) and hint and f"{error.instance:g}" != raw:
+        hint = f'YAML reads it as {error.instance:g}; write "{raw}", in quotes'
+    yield Problem(place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {found(error.instance, raw)}", hint)
+
+
+def found(value: object, raw: str) -> str:
+    """A value in the words of YAML: `true`, never `True`."""
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return f"the boolean {raw or str(value).lower()}"
+    if isinstance(value, int | float):
+        return f"the number {raw or value}"
+    if isinstance(value, str):
+        return f'the string "{shortened(value)}"'
+    return "a mapping" if isinstance(value, dict) else "a list"
+
+
+def shortened(text: str) -> str:
+    """A text that a message can quote."""
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def _subject(path: tuple[Any, ...]) -> str:
+    if not path:
+        return "the document"
+    return f"item {path[-1]}" if isinstance(path[-1], int) else f'"{path[-1]}"'
+
+
+def _additional(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    known = error.schema.get("properties", {})
+    for key in error.instance:
+        if key not in known:
+            free = [name for name in known if name not in error.instance]
+            near = nearest(key, known)
+            hint = f'did you mean "{near}"?' if near else ""
+            message = f'unknown key "{shortened(key)}". available: {quoted(free) or "none"}'
+            yield Problem(place.key(*path, key), code, message, hint)
+
+
+def _required(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    for key in error.validator_value:
+        if key not in error.instance:
+            about = error.schema.get("properties", {}).get(key, {}).get("description", "")
+            yield Problem(place.pos(*path), code, f'missing key "{key}"', f"{key}: {about}" if about else "")
+
+
+def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    choices = [str(choice) for choice in error.validator_value]
+    near = nearest(str(error.instance), choices)
+    hint = f'did you mean "{near}"?' if near else ""
+    message = f"{_subject(path)} is {found(error.instance, place.raw(*path))}. available: {quoted(choices)}"
+    yield Problem(place.pos(*path), code, message, hint)
+
+
+def _format(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    form = FORMATS[error.validator_value]
+    written = place.raw(*path) or str(error.instance)
+    yield Problem(place.pos(*path), code, f'"{shortened(written)}" is not {form.what}: {form.allowed}', _meant(form, written))
+
+
+def _meant(form: Format, written: str) -> str:
+    right = form.suggest(written)
+    return f'did you mean "{right}"?' if right != written and form.test(right) else ""
+
+
+def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    word = {"minimum": "at least", "maximum": "at most"}[error.validator]
+    raw = place.raw(*path) or str(error.instance)
+    yield Problem(place.pos(*path), code, f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}")
+
+
+def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    limit = error.validator_value
+    word = "at least" if error.validator.startswith("min") else "at most"
+    unit = {"Length": "characters", "Items": "items", "Properties": "keys"}[error.validator[3:]]
+    size = len(error.instance)
+    yield Problem(place.pos(*path), code, f"{_subject(path)} must have {word} {limit} {unit}, not {size}")
+
+
+def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    about = error.schema.get("description", "")
+    examples: Iterable[object] = error.schema.get("examples", ())
+    hint = "such as " + quoted(str(example) for example in examples) if examples else ""
+    yield Problem(place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint)
+
+
+def _unique(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    seen: list[object] = []
+    for index, item in enumerate(error.instance):
+        if item in seen:
+            yield Problem(place.pos(*path, index), code, f'"{item}" is listed twice', "keep one of them")
+        seen.append(item)
+
+
+def _other(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+    yield Problem(place.pos(*path), code, error.message)
+
+
+_SAY: dict[str, Callable[[Any, Place, tuple[Any, ...], str], Iterator[Problem]]] = {
+    "type": _type,
+    "additionalProperties": _additional,
+    "required": _required,
+    "enum": _enum,
+    "format": _format,
+    "minimum": _bound,
+    "maximum": _bound,
+    "minLength": _size,
+    "maxLength": _size,
+    "minItems": _size,
+    "maxItems": _size,
+    "minProperties": _size,
+    "pattern": _pattern,
+    "uniqueItems": _unique,
+}
+
+
+def start_of(file: str) -> Pos:
+    """The place of a file as a whole."""
+    return Pos(file, 1, 1)

@@ -1,0 +1,188 @@
+"""The forms that Kubernetes asks of strings, each with the words that say so; used on the blueprint and on objects."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+KEY_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+SEMVER = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+)
+DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?")
+
+BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)}
+DECIMAL = {
+    suffix: Decimal(10) ** exponent
+    for suffix, exponent in {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}.items()
+}
+MOST_LABEL = 63
+MOST_SUBDOMAIN = 253
+
+
+def is_label(text: str) -> bool:
+    """A DNS label (RFC 1123), as names of pools, namespaces, devices and jobs."""
+    return len(text) <= MOST_LABEL and LABEL.fullmatch(text) is not None
+
+
+def is_subdomain(text: str) -> bool:
+    """A DNS subdomain, as most object names."""
+    return len(text) <= MOST_SUBDOMAIN and SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """The value of a label or of a taint."""
+    return len(text) <= MOST_LABEL and LABEL_VALUE.fullmatch(text) is not None
+
+
+def is_key(text: str) -> bool:
+    """The key of a label, an annotation or a taint: `[prefix/]name`."""
+    prefix, slash, name = text.rpartition("/")
+    named = len(name) <= MOST_LABEL and KEY_NAME.fullmatch(name) is not None
+    return named and (not slash or is_subdomain(prefix))
+
+
+def is_attribute(text: str) -> bool:
+    """The name of a device attribute or capacity: `[domain/]identifier`."""
+    domain, slash, name = text.rpartition("/")
+    named = len(name) <= 32 and IDENTIFIER.fullmatch(name) is not None
+    return named and (not slash or (len(domain) <= MOST_LABEL and is_subdomain(domain)))
+
+
+def is_semver(text: str) -> bool:
+    """A version as semver.org 2.0.0 has it: three numbers without leading zeros, at most 64 bytes."""
+    return len(text.encode()) <= 64 and SEMVER.fullmatch(text) is not None
+
+
+def is_duration(text: str) -> bool:
+    """A Go duration with a unit; KWOK reads a bare number as no duration at all."""
+    return DURATION.fullmatch(text) is not None
+
+
+def is_quantity(text: str) -> bool:
+    """A Kubernetes quantity that is not negative."""
+    return quantity(text) is not None and not text.startswith("-")
+
+
+def is_cidr(text: str) -> bool:
+    """An IPv4 network with its host bits clear."""
+    try:
+        return bool(ipaddress.IPv4Network(text)) or True
+    except ValueError:
+        return False
+
+
+def is_resource(text: str) -> bool:
+    """The name of a resource of a node: cpu, memory, …, or `domain/name`."""
+    return text in NATIVE_RESOURCES or text.startswith("hugepages-") or ("/" in text and is_key(text))
+
+
+NATIVE_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+
+
+def quantity(text: str) -> Decimal | None:
+    """The number that a quantity stands for, in the unit's base (bytes, cores); None if it is none."""
+    found = QUANTITY.fullmatch(text)
+    if not found:
+        return None
+    number, suffix = found[1], found[2] or ""
+    try:
+        if suffix[:1] in {"e", "E"} and len(suffix) > 1:
+            return Decimal(number + suffix)
+        return Decimal(number) * (BINARY.get(suffix) or DECIMAL[suffix])
+    except InvalidOperation:
+        return None
+
+
+def canonical(text: str) -> str:
+    """A quantity as the API server stores it, so that a second apply finds nothing to change.
+
+    The largest suffix of the same family without a fraction: "81920Mi" is "80Gi", "0.5" is "500m".
+    https://pkg.go.dev/k8s.io/apimachinery/pkg/api/resource#Quantity
+    """
+    value = quantity(text)
+    if value is None:
+        raise ValueError(text)
+    value = value.quantize(DECIMAL["n"], rounding="ROUND_UP") if value % DECIMAL["n"] else value
+    family = BINARY | {"": Decimal(1)} if text.endswith("i") and value == value.to_integral_value() else DECIMAL
+    for suffix, factor in sorted(family.items(), key=lambda item: -item[1]):
+        scaled = value / factor
+        if value and scaled == scaled.to_integral_value():
+            return f"{scaled:f}".partition(".")[0] + suffix
+    return "0"
+
+
+def milliseconds(text: str) -> int:
+    """A duration in whole milliseconds, rounded up."""
+    factor = {"ms": Decimal(1), "s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)}
+    parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)", text)
+    return int(sum(Decimal(number) * factor[unit] for number, unit in parts).to_integral_value(rounding="ROUND_CEILING"))
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form of strings: the test, what it is called, and what a right one looks like."""
+
+    test: Callable[[str], bool]
+    what: str
+    allowed: str
+    suggest: Callable[[str], str] = str
+    """The right spelling that a wrong one most likely meant; its own argument when there is none."""
+
+
+def _quantity_meant(text: str) -> str:
+    spelt = text.replace(" ", "")
+    for wrong, right in (("iB", "i"), ("B", ""), ("gi", "Gi"), ("mi", "Mi"), ("ki", "Ki"), ("ti", "Ti"), ("K", "k")):
+        if not is_quantity(spelt):
+            spelt = spelt.replace(wrong, right)
+    return spelt
+
+
+def _semver_meant(text: str) -> str:
+    parts = [part.lstrip("0") or "0" for part in text.removeprefix("v").split(".")]
+    return ".".join([*parts, "0", "0"][: max(3, len(parts))])
+
+
+def _label_meant(text: str) -> str:
+    return re.sub(r"[^a-z0-9-]", "-", text.lower()).strip("-")
+
+
+def _label_value_meant(text: str) -> str:
+    return re.sub(r"[^-A-Za-z0-9_.]", "-", text).strip("-_.")
+
+
+FORMATS = {
+    "dns-label": Format(
+        is_label, "a DNS label", "lower-case letters, digits and '-', at most 63, a letter or digit at both ends", _label_meant
+    ),
+    "dns-subdomain": Format(
+        is_subdomain, "a DNS subdomain", "lower-case letters, digits, '-' and '.', at most 253, such as gpu.example.com"
+    ),
+    "label-value": Format(
+        is_label_value,
+        "a label value",
+        "letters, digits, '-', '_' and '.', at most 63, a letter or digit at both ends",
+        _label_value_meant,
+    ),
+    "label-key": Format(is_key, "a label key", "[prefix/]name with a name of at most 63 and a DNS subdomain as prefix"),
+    "attribute": Format(
+        is_attribute, "a device attribute name", "letters, digits and '_', at most 32, no digit first, such as gpu_type", lambda text: text.replace("-", "_")
+    ),
+    "semver": Format(is_semver, "a semantic version", "three numbers without leading zeros, such as 535.129.3", _semver_meant),
+    "duration": Format(is_duration, "a duration", 'a number with its unit, such as "90s", "5m" or "1h30m"', lambda text: f"{text}s"),
+    "quantity": Format(
+        is_quantity, "a quantity", "a number with a suffix of Ki Mi Gi Ti Pi Ei or m k M G T P E, such as 64, 500m or 256Gi", _quantity_meant
+    ),
+    "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),
+    "cidr": Format(is_cidr, "an IPv4 network", "a network address and its length, such as 10.0.0.0/16"),
+}

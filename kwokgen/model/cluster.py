@@ -1,0 +1,82 @@
+"""The cluster as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kwokgen.model.claim import Claim, DeviceClass
+from kwokgen.model.lifecycle import Lifecycle, Stage
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+from kwokgen.model.target import Kubernetes, Kwok
+from kwokgen.model.workload import Workload
+
+SHARD_VALUES = 60
+"""A node's shard label is its index modulo 60, whatever the number of controllers: a controller selects the values
+that leave its number when divided by theirs, so that neither a larger pool nor another controller changes a node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace:
+    """A namespace of the bundle."""
+
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    at: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controller:
+    """The KWOK controllers; `lease_seconds` 0 is no leases."""
+
+    run: Literal["deployment", "outside", "existing"]
+    kwok: Kwok
+    namespace: str
+    shards: int
+    crd: bool
+    lease_seconds: int
+    at: Place
+
+    def shard_values(self, shard: int) -> tuple[str, ...]:
+        """The values of the shard label whose nodes belong to the controller `shard`."""
+        return tuple(str(value) for value in range(shard, SHARD_VALUES, self.shards))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """A change of rendered objects; `merge` is a JSON merge patch."""
+
+    kind: str
+    name: str | None
+    namespace: str | None
+    labels: Mapping[str, str]
+    pool: str | None
+    merge: Mapping[str, Any]
+    at: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Everything that a blueprint says, with nothing left to look up; `capacity` are Stages still to be made per pool."""
+
+    name: str
+    kubernetes: Kubernetes
+    seed: int
+    namespaces: tuple[Namespace, ...]
+    controller: Controller
+    lifecycles: tuple[Lifecycle, ...]
+    capacity: tuple[Stage, ...]
+    pools: tuple[Pool, ...]
+    device_classes: tuple[DeviceClass, ...]
+    claims: tuple[Claim, ...]
+    workloads: tuple[Workload, ...]
+    patches: tuple[Patch, ...]
+    at: Place
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return sum(pool.count for pool in self.pools)

@@ -1,0 +1,33 @@
+"""What happens to nodes or pods: a profile of the catalogue with its times, as KWOK Stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kwokgen.model.place import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match."""
+
+    step: str
+    spec: Mapping[str, Any]
+    sample: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """A named lifecycle; `takes_run` says that pods may bring run times of their own."""
+
+    name: str
+    kind: str
+    profile: str
+    stages: tuple[Stage, ...]
+    takes_run: bool
+    needs_lease: bool
+    file: str
+    builtin: bool
+    at: Place

@@ -1,0 +1,87 @@
+"""A pool: a number of equal nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from kwokgen.model.gpu import Gpus
+from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.place import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A taint of a node; a value of None is a taint without value."""
+
+    key: str
+    effect: str
+    value: str | None = None
+
+
+FAKE_TAINT = Taint(key="kwok.x-k8s.io/node", value="fake", effect="NoSchedule")
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """`before`, the index with at least `width` digits, `after`."""
+
+    before: str
+    width: int
+    after: str
+
+    @classmethod
+    def read(cls, text: str) -> NamePattern:
+        """The pattern of `x-{index}` or `x-{index:06d}`."""
+        found = re.fullmatch(r"(.*)\{index(?::0(\d)d)?\}(.*)", text)
+        if not found:
+            raise ValueError(text)
+        return cls(found[1], int(found[2] or 0), found[3])
+
+    def name(self, index: int) -> str:
+        """The name of one index."""
+        return f"{self.before}{index:0{self.width}d}{self.after}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What a node is: quantities in canonical form, GPUs and their PCI addresses apart."""
+
+    name: str
+    arch: str
+    capacity: Mapping[str, str]
+    allocatable: Mapping[str, str]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """`number` is its position in the blueprint, which its addresses follow from."""
+
+    name: str
+    number: int
+    count: int
+    names: NamePattern
+    machine: Machine
+    gpus: Gpus | None
+    exposes_resource: bool
+    addresses: IPv4Network
+    lifecycle: Lifecycle
+    default_lifecycle: bool
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    operator_labels: bool
+    at: Place
+
+    @property
+    def slices(self) -> bool:
+        """Whether its GPUs are DRA devices."""
+        return self.gpus is not None and not self.exposes_resource
+
+    @property
+    def resource(self) -> str | None:
+        """The extended resource of its nodes, if they have one."""
+        return self.gpus.resource if self.gpus and self.exposes_resource else None

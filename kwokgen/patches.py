@@ -1,0 +1,167 @@
+"""Patches of rendered objects: a constant changes its shape, a name of many makes runs of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import groupby
+from typing import Any
+
+from kwokgen.emit import skeleton
+from kwokgen.model.cluster import Patch
+from kwokgen.problem import KwokgenError, Problem, nearest, quoted
+from kwokgen.series import Document, Join, Run, Series, Shape, Slot, filled
+
+FIXED = (
+    ("apiVersion",),
+    ("kind",),
+    ("metadata", "name"),
+    ("metadata", "namespace"),
+    ("metadata", "labels", "app.kubernetes.io/managed-by"),
+    ("metadata", "labels", "app.kubernetes.io/instance"),
+)
+"""What makes an object itself, and part of its bundle."""
+FIXED_OF = {
+    "ResourceSlice": (("spec", "driver"), ("spec", "nodeName"), ("spec", "pool"), ("metadata", "labels", "kwokgen.io/pool")),
+    "Node": (
+        ("metadata", "labels", "kwokgen.io/pool"),
+        ("metadata", "labels", "kwokgen.io/shard"),
+        ("metadata", "labels", "kubernetes.io/hostname"),
+    ),
+}
+
+
+def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[Series, ...]:
+    """The series with every patch in order.
+
+    Raises KwokgenError for patches that match nothing, change nothing, or change what makes an object itself.
+    """
+    problems: list[Problem] = []
+    done = tuple(series)
+    for patch in patches:
+        fixed = tuple(_fixed(patch))
+        problems += fixed
+        if not fixed:
+            work = _Patching(patch)
+            done = tuple(work.series(one) for one in done)
+            problems += work.problems(done)
+    if problems:
+        raise KwokgenError(*problems)
+    return done
+
+
+def merged(value: Any, patch: Any) -> Any:  # noqa: ANN401 - data as JSON has it
+    """RFC 7386: mappings are merged, null removes, everything else replaces."""
+    if not isinstance(patch, Mapping):
+        return deepcopy(patch)
+    done = dict(value) if isinstance(value, dict) else {}
+    for key, below in patch.items():
+        if below is None:
+            done.pop(key, None)
+        else:
+            done[key] = merged(done.get(key), below)
+    return done
+
+
+def _fixed(patch: Patch) -> Iterator[Problem]:
+    for path in (*FIXED, *FIXED_OF.get(patch.kind, ())):
+        if _written(patch.merge, path):
+            dotted = ".".join(path)
+            hint = "what an object is called, and whose it is, follows from the blueprint"
+            yield Problem(patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint)
+
+
+def _written(merge: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401
+    """Whether a merge reaches a path, also by removing or replacing what holds it."""
+    for key in path:
+        if not isinstance(merge, Mapping):
+            return True
+        if key not in merge:
+            return False
+        merge = merge[key]
+    return True
+
+
+@dataclass(slots=True)
+class _Patching:
+    """One patch on its way through all series."""
+
+    patch: Patch
+    matches: int = 0
+    changes: int = 0
+    shapes: dict[tuple[int, tuple[bool, ...]], Shape] = field(default_factory=dict)
+
+    def series(self, series: Series) -> Series:
+        if self.patch.pool is not None and self.patch.pool != series.pool:
+            return series
+        runs = [made for run in series.runs for made in self._runs(series, run)]
+        return series.with_runs(tuple(runs))
+
+    def problems(self, series: Sequence[Series]) -> Iterator[Problem]:
+        if not self.matches:
+            kinds = sorted({kind for one in series for kind, _ in one.kinds()})
+            near = nearest(self.patch.kind, kinds)
+            known = self.patch.kind in kinds
+            hint = "" if known else f"kinds of this bundle: {quoted(kinds)}" + (f'; did you mean "{near}"?' if near else "")
+            yield Problem(self.patch.at.pos("target"), "patch", "the patch matches no object", hint)
+        elif not self.changes:
+            yield Problem(self.patch.at.pos("merge"), "patch", "the patch changes nothing: the objects are so already")
+
+    def _runs(self, series: Series, run: Run) -> Iterator[Run]:
+        if not any(document["kind"] == self.patch.kind for document in run.shape.documents):
+            yield run
+            return
+        if not self._by_row(run.shape):
+            yield self._run(series, run, run.first, run.last)
+            return
+        rows = range(run.first, run.last + 1)
+        for _, group in groupby(rows, key=lambda index: self._hits(series, run.shape, index)):
+            indexes = list(group)
+            yield self._run(series, run, indexes[0], indexes[-1])
+
+    def _by_row(self, shape: Shape) -> bool:
+        """Whether it depends on a slot which rows are meant."""
+        for document in shape.documents:
+            meta = document["metadata"]
+            aims = [meta["name"]] if self.patch.name is not None else []
+            aims += [meta.get("labels", {}).get(key) for key in self.patch.labels]
+            if any(isinstance(aim, Slot | Join) for aim in aims):
+                return True
+        return False
+
+    def _hits(self, series: Series, shape: Shape, index: int) -> tuple[bool, ...]:
+        return tuple(self._meant(document, series, index) for document in shape.documents)
+
+    def _meant(self, document: Document, series: Series, index: int) -> bool:
+        patch = self.patch
+        if document["kind"] != patch.kind:
+            return False
+        meta = document["metadata"]
+        if patch.namespace is not None and meta.get("namespace") != patch.namespace:
+            return False
+        labels = {key: filled(meta.get("labels", {}).get(key), series.columns, index) for key in patch.labels}
+        if labels != dict(patch.labels):
+            return False
+        return patch.name is None or fnmatchcase(filled(meta["name"], series.columns, index), patch.name)
+
+    def _run(self, series: Series, run: Run, first: int, last: int) -> Run:
+        hits = self._hits(series, run.shape, first)
+        if not any(hits):
+            return Run(run.shape, first, last)
+        self.matches += 1
+        shape = self._shape(run.shape, hits)
+        self.changes += shape is not run.shape
+        return Run(shape, first, last)
+
+    def _shape(self, shape: Shape, hits: tuple[bool, ...]) -> Shape:
+        key = (id(shape), hits)
+        if key not in self.shapes:
+            documents = tuple(
+                merged(document, self.patch.merge) if hit else document
+                for document, hit in zip(shape.documents, hits, strict=True)
+            )
+            made = Shape(documents)
+            self.shapes[key] = shape if skeleton(made) == skeleton(shape) else made
+        return self.shapes[key]

@@ -1,0 +1,98 @@
+"""The README of a bundle: what it is, what the cluster must have, and how to apply, wait, run again and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.needs import requirements
+from kwokgen.series import Series
+
+
+def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str:
+    """The whole file, without the ownership line."""
+    parts = (_about(cluster), _needed(cluster), _apply(cluster, kustomized=kustomized), _wait(cluster), _end(cluster, series))
+    return "\n".join(line for part in parts for line in part)
+
+
+def _about(cluster: Cluster) -> Iterator[str]:
+    pools = ", ".join(f"{pool.count} × {pool.name}" for pool in cluster.pools)
+    yield ""
+    yield f"Rendered by kwokgen for Kubernetes {cluster.kubernetes.minor}; change the blueprint, not these files."
+    yield ""
+    yield f"- Nodes: {cluster.nodes} ({pools}), all fake: KWOK {cluster.controller.kwok.release} plays them, nothing runs on them."
+    jobs = sum(workload.count for workload in cluster.workloads)
+    if jobs:
+        yield f"- Jobs: {jobs}; their pods require nodes with the label app.kubernetes.io/instance={cluster.name}."
+    yield ""
+
+
+def _needed(cluster: Cluster) -> Iterator[str]:
+    needed = requirements(cluster)
+    yield "## What the cluster must have"
+    yield ""
+    yield f"- Kubernetes {cluster.kubernetes.minor}"
+    yield from (f"- feature gate: `{gate}=true`, on the API server, the controller manager and the scheduler" for gate in needed.gates)
+    yield from (f"- runtime-config: `{entry}`, on the API server" for entry in needed.runtime_config)
+    yield from (f"- {other}" for other in needed.others)
+    yield ""
+
+
+def _apply(cluster: Cluster, *, kustomized: bool) -> Iterator[str]:
+    yield "## Apply"
+    yield ""
+    yield "```sh"
+    if cluster.controller.crd and cluster.controller.run != "existing":
+        yield "kubectl apply -f 05-crds.yaml"
+        yield "kubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io"
+    yield "kubectl apply -f ."
+    yield "```"
+    yield ""
+    if kustomized:
+        yield "`kubectl apply -k .`, `apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing."
+    else:
+        yield "`apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing. There is no Kustomization:"
+        yield "kustomize takes minutes for this many objects. Files of nodes and slices may be applied side by side."
+    yield ""
+    if cluster.controller.run == "outside":
+        yield "The controller runs outside: `kwok --config controller/kwok.yaml --kubeconfig …`, or for a cluster of its own"
+        yield "`kwokctl create cluster --config controller/kwokctl.yaml`."
+        yield ""
+    if cluster.controller.crd:
+        yield "Stages are objects of the whole cluster: a second bundle with `stages: crd` beside this one would play its pods too."
+        yield ""
+
+
+def _wait(cluster: Cluster) -> Iterator[str]:
+    label = f"-l app.kubernetes.io/instance={cluster.name}"
+    yield "## Wait, and run again"
+    yield ""
+    yield "```sh"
+    yield f"kubectl wait --for=condition=Ready node {label} --timeout=10m"
+    for namespace in dict.fromkeys(workload.namespace for workload in cluster.workloads if not workload.suspend):
+        yield f"kubectl wait --for=condition=Complete job {label} -n {namespace} --timeout=1h"
+    if cluster.workloads:
+        yield "kubectl replace --force -f 80-workloads.yaml"
+    yield "```"
+    yield ""
+
+
+def _end(cluster: Cluster, series: Sequence[Series]) -> Iterator[str]:
+    label = f"-l app.kubernetes.io/instance={cluster.name}"
+    documents = [document for one in series for run in one.runs for document in run.shape.documents]
+    kinds = sorted({document["kind"].lower() for document in documents})
+    versions = sorted({_allowed(document["apiVersion"], document["kind"]) for document in documents})
+    yield "## Change, and delete"
+    yield ""
+    yield "After another render, `apply` with prune removes what is no longer there:"
+    yield ""
+    yield "```sh"
+    yield f"kubectl apply -f . --prune {label} \\"
+    yield " \\\n".join(f"  --prune-allowlist={version}" for version in versions)
+    yield f"kubectl delete {','.join(kinds)} {label} --all-namespaces"
+    yield "```"
+    yield ""
+
+
+def _allowed(version: str, kind: str) -> str:
+    return f"{version if '/' in version else f'core/{version}'}/{kind}"

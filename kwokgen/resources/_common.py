@@ -1,0 +1,54 @@
+"""What all objects of a bundle carry: its ownership labels, and the affinity that keeps its pods on its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.pool import Pool, Taint
+
+MANAGED_BY = "app.kubernetes.io/managed-by"
+INSTANCE = "app.kubernetes.io/instance"
+POOL = "kwokgen.io/pool"
+SHARD = "kwokgen.io/shard"
+LIFECYCLE = "kwokgen.io/lifecycle"
+RUN_SECONDS = "kwokgen.io/run-seconds"
+
+
+def owned(cluster: Cluster, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The labels by which a bundle is found and deleted."""
+    return {MANAGED_BY: "kwokgen", INSTANCE: cluster.name} | dict(more or {})
+
+
+def metadata(cluster: Cluster, name: Any, *, namespace: str | None = None, labels: Mapping[str, Any] | None = None, annotations: Mapping[str, Any] | None = None) -> dict[str, Any]:  # noqa: ANN401, E501
+    """The metadata of an object; `name` may be a slot."""
+    done: dict[str, Any] = {"name": name}
+    if namespace:
+        done["namespace"] = namespace
+    done["labels"] = owned(cluster, labels)
+    if annotations:
+        done["annotations"] = dict(annotations)
+    return done
+
+
+def taint(entry: Taint) -> dict[str, str]:
+    """A taint as a node has it."""
+    value = {} if entry.value is None else {"value": entry.value}
+    return {"key": entry.key, **value, "effect": entry.effect}
+
+
+def toleration(entry: Taint) -> dict[str, str]:
+    """What tolerates a taint: a valueless one by its key."""
+    if entry.value is None:
+        return {"key": entry.key, "operator": "Exists", "effect": entry.effect}
+    return {"key": entry.key, "operator": "Equal", "value": entry.value, "effect": entry.effect}
+
+
+def affinity(cluster: Cluster, pools: tuple[Pool, ...]) -> dict[str, Any]:
+    """Only nodes of this bundle; only those of `pools` when there are any."""
+    terms = [{"key": INSTANCE, "operator": "In", "values": [cluster.name]}]
+    if pools:
+        terms.append({"key": POOL, "operator": "In", "values": [pool.name for pool in pools]})
+    required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}

@@ -1,0 +1,66 @@
+"""Pod templates: what every kind of workload puts into the pods it makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.workload import Container, Workload
+from kwokgen.resources._common import LIFECYCLE, RUN_SECONDS, affinity, toleration
+from kwokgen.series import Slot
+
+
+def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    """Metadata and spec of a workload's pods."""
+    meta = {"labels": _labels(workload), "annotations": _annotations(workload)}
+    return {"metadata": {key: value for key, value in meta.items() if value}, "spec": _spec(cluster, workload)}
+
+
+def _labels(workload: Workload) -> dict[str, Any]:
+    lifecycle = {} if workload.default_lifecycle else {LIFECYCLE: workload.lifecycle.name}
+    return lifecycle | dict(workload.labels)
+
+
+def _annotations(workload: Workload) -> dict[str, Any]:
+    run = {RUN_SECONDS: Slot("run")} if workload.run else {}
+    return run | dict(workload.annotations)
+
+
+def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    spec: dict[str, Any] = {"restartPolicy": workload.restart_policy}
+    spec["affinity"] = affinity(cluster, () if workload.all_pools else workload.pools)
+    if workload.tolerations:
+        spec["tolerations"] = [toleration(taint) for taint in workload.tolerations]
+    if workload.init_containers:
+        spec["initContainers"] = [_container(container, ()) for container in workload.init_containers]
+    claims = tuple(claim.name for claim in workload.claims)
+    spec["containers"] = [_container(workload.container, tuple(map(_reference, claims)))]
+    if workload.claims:
+        spec["resourceClaims"] = [_claim(claim.name, shared=claim.shared) for claim in workload.claims]
+    return spec
+
+
+def _reference(claim: str) -> str:
+    """The claim's name within the pod, a DNS label: claims may have dots, pods' names for them not."""
+    return claim.replace(".", "-")
+
+
+def _claim(name: str, *, shared: bool) -> dict[str, str]:
+    key = "resourceClaimName" if shared else "resourceClaimTemplateName"
+    return {"name": _reference(name), key: name}
+
+
+def _container(container: Container, claims: tuple[str, ...]) -> dict[str, Any]:
+    done: dict[str, Any] = {"name": container.name, "image": container.image}
+    if container.command:
+        done["command"] = list(container.command)
+    resources: dict[str, Any] = {}
+    if container.requests:
+        resources["requests"] = dict(container.requests)
+    if container.limits:
+        resources["limits"] = dict(container.limits)
+    if claims:
+        resources["claims"] = [{"name": name} for name in claims]
+    if resources:
+        done["resources"] = resources
+    return done

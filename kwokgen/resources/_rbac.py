@@ -1,0 +1,39 @@
+"""What a controller must be allowed to do, as its Stages ask, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kwokgen.series import Document
+
+RESOURCES = {"Node": "nodes", "Pod": "pods"}
+
+
+def rules(stages: Iterable[Document], *, leases: bool, crd: bool) -> list[dict[str, Any]]:
+    """The rules of a ClusterRole for a controller that plays `stages`."""
+    verbs: dict[tuple[str, str], set[str]] = {("", name): {"get", "list", "watch"} for name in RESOURCES.values()}
+    for stage in stages:
+        for (group, resource), asked in _asked(stage).items():
+            verbs.setdefault((group, resource), set()).update(asked)
+    if leases:
+        verbs["coordination.k8s.io", "leases"] = {"create", "get", "list", "update", "watch"}
+    if crd:
+        verbs["kwok.x-k8s.io", "stages"] = {"get", "list", "watch"}
+    return [
+        {"apiGroups": [group], "resources": [resource], "verbs": sorted(asked)}
+        for (group, resource), asked in sorted(verbs.items())
+    ]
+
+
+def _asked(stage: Document) -> dict[tuple[str, str], set[str]]:
+    resource = RESOURCES[stage["spec"]["resourceRef"]["kind"]]
+    action = stage["spec"]["next"]
+    asked: dict[tuple[str, str], set[str]] = {}
+    if "statusTemplate" in action:
+        asked["", f"{resource}/status"] = {"patch"}
+    if action.get("delete"):
+        asked["", resource] = {"delete"}
+    if "event" in action:
+        asked["", "events"] = {"create", "patch"}
+    return asked

@@ -1,0 +1,123 @@
+"""Series: a few documents said many times. A shape is built once, its varying leaves are slots, columns fill them in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NoReturn
+
+from kwokgen.model.place import Place
+
+Sort = Literal["name", "text", "hex", "int"]
+"""How a slot is written: int is bare, all others double-quoted; text is escaped, name and hex need it not."""
+Column = Callable[[int], str]
+Document = dict[str, Any]
+
+
+class _Unwritten:
+    """A value that only stamping knows; to use it earlier is a mistake of a builder."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("a slot has no value yet: compute this in the column")
+
+    __str__ = __format__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __add__ = __radd__ = __mod__ = __rmod__ = __mul__ = __bool__ = __len__ = __iter__ = _refuse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot(_Unwritten):
+    """A leaf that differs from row to row, named by its column."""
+
+    column: str
+    sort: Sort = "name"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join(_Unwritten):
+    """A string made of texts and slots, quoted as a whole."""
+
+    parts: tuple[str | Slot, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Documents that are stamped together, and must not be parted: all slices of a node."""
+
+    documents: tuple[Document, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A shape for the rows `first` to `last`, both included."""
+
+    shape: Shape
+    first: int
+    last: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Series:
+    """Documents of one sort in the order of their index.
+
+    `file` is the bundle file they stand in, `chunk` how many rows a file takes (0: all), `at` the place that asked for
+    them, `by` what wrote them, `pool` the pool they belong to.
+    """
+
+    file: str
+    runs: tuple[Run, ...]
+    at: Place
+    by: str
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    chunk: int = 0
+    pool: str | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return sum(run.rows for run in self.runs)
+
+    @property
+    def documents(self) -> int:
+        """How many documents it is."""
+        return sum(run.rows * len(run.shape.documents) for run in self.runs)
+
+    def with_runs(self, runs: tuple[Run, ...]) -> Series:
+        """The same columns with other shapes."""
+        return replace(self, runs=runs)
+
+    def part(self, first: int, last: int) -> Series:
+        """The rows of a range."""
+        kept = (Run(run.shape, max(run.first, first), min(run.last, last)) for run in self.runs)
+        return replace(self, runs=tuple(run for run in kept if run.rows > 0))
+
+    def kinds(self) -> Iterator[tuple[str, int]]:
+        """Each kind of its documents with its number."""
+        for run in self.runs:
+            for document in run.shape.documents:
+                yield document["kind"], run.rows
+
+
+def one(document: Document, *, file: str, at: Place, by: str, pool: str | None = None) -> Series:
+    """A series of a single object."""
+    return Series(file=file, runs=(Run(Shape((document,)), 0, 0),), at=at, by=by, pool=pool)
+
+
+def filled(value: Any, columns: Mapping[str, Column], index: int) -> Any:  # noqa: ANN401 - data as JSON has it
+    """A shape's part with the values of one row."""
+    if isinstance(value, Slot):
+        return int(columns[value.column](index)) if value.sort == "int" else columns[value.column](index)
+    if isinstance(value, Join):
+        return "".join(part if isinstance(part, str) else columns[part.column](index) for part in value.parts)
+    if isinstance(value, dict):
+        return {key: filled(below, columns, index) for key, below in value.items()}
+    if isinstance(value, list):
+        return [filled(below, columns, index) for below in value]
+    return value

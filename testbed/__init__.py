@@ -1,0 +1,1 @@
+"""A real Kubernetes control plane on loopback, without containers, for the tests and for people."""

@@ -1,0 +1,189 @@
+"""A Kubernetes minor in; out a running control plane on loopback, with its own kubectl and KWOK."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from testbed import components, credentials, ports, processes, programs, readiness
+from testbed.components import Plan
+from testbed.processes import Process
+
+STATE = "state.json"
+
+
+@dataclass(kw_only=True)
+class Cluster:
+    """A control plane in a folder of its own; a context manager that leaves no process, port or file.
+
+    Left by an exception, its logs are moved out of the folder first and their place is printed.
+    """
+
+    minor: str
+    folder: Path
+    outlive: bool = False
+    running: list[Process] = field(default_factory=list)
+    _ports: list[socket.socket] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def start(
+        cls, minor: str, *, gates: Sequence[str] = (), runtime_config: Sequence[str] = (),
+        folder: Path | None = None, grace: int = 60, outlive: bool = False,
+    ) -> Self:  # fmt: skip
+        """Start one and wait until each program is ready.
+
+        `folder` must not exist yet (FileExistsError), `grace` is after how many seconds without a lease a node is
+        Unknown. With `outlive` the processes go on after this Python process; `Cluster.load(folder)` finds them.
+        """
+        processes.interrupt_on_termination()
+        folder = folder or Path(tempfile.gettempdir()) / f"kwokgen-{os.getpid()}-{os.urandom(4).hex()}"
+        cluster = cls(minor=minor, folder=folder.absolute(), outlive=outlive)
+        plan = Plan(
+            minor=minor, folder=cluster.folder, kubeconfig=cluster.kubeconfig,
+            gates=tuple(gates), runtime_config=tuple(runtime_config), grace=grace,
+        )  # fmt: skip
+        plan.build()
+        with ExitStack() as stack:
+            with processes.uninterrupted():
+                cluster.folder.parent.mkdir(parents=True, exist_ok=True)
+                cluster.folder.mkdir(mode=0o700)
+                stack.push(cluster)
+            cluster._bring_up(plan)
+            stack.pop_all()
+        return cluster
+
+    @classmethod
+    def load(cls, folder: Path) -> Self | None:
+        """The cluster that a process started in `folder`, if there is one."""
+        if not folder.is_dir():
+            return None
+        file = folder / STATE
+        state: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+        running = [Process(**each | {"command": tuple(each["command"])}) for each in state.get("running", ())]
+        return cls(minor=state.get("minor", ""), folder=folder, outlive=True, running=running)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        self.stop(keep_logs=kind is not None and issubclass(kind, Exception))
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig."""
+        return self.folder / "kubeconfig"
+
+    def kubectl(
+        self, *arguments: str, input: str | None = None, check: bool = True
+    ) -> "subprocess.CompletedProcess[str]":
+        """This minor's own kubectl as administrator; a failure carries what kubectl said as a note."""
+        command = [str(programs.path(f"kubernetes-{self.minor}", "kubectl")), *arguments]
+        # HOME: a person's kuberc, and another cluster's discovery cache for the same port, stay out.
+        environment = os.environ | {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}
+        try:
+            return subprocess.run(command, env=environment, input=input, check=check, text=True, capture_output=True)
+        except subprocess.CalledProcessError as error:
+            error.add_note(error.stderr)
+            raise
+
+    def get(self, kind: str, *arguments: str) -> list[dict[str, Any]]:
+        """The objects that `kubectl get KIND ...` finds."""
+        found = json.loads(self.kubectl("get", kind, *arguments, "-o", "json").stdout or '{"items": []}')
+        return list(found["items"]) if "items" in found else [found]
+
+    def kwok(self, config: str | Path, *, token: str | None, name: str) -> Process:
+        """Start KWOK with a configuration (text, or its file) under a bearer token; None is the administrator's."""
+        kubeconfig, file = self.kubeconfig, Path(config)
+        if isinstance(config, str):
+            file = self.folder / f"{name}.yaml"
+            file.write_text(config)
+        if token:
+            kubeconfig = self.folder / f"{name}.kubeconfig"
+            credentials.write_kubeconfig(kubeconfig, port=self._port("kube-apiserver"), token=token)
+        port = self._reserve()
+        started = self._start(name, components.kwok(kubeconfig=kubeconfig, config=file, port=port), port)
+        self._ready(started, f"http://127.0.0.1:{port}/healthz")
+        return started
+
+    def end(self, process: Process) -> None:
+        """Stop one process of this cluster."""
+        with processes.uninterrupted():
+            processes.stop([process])
+            self.running.remove(process)
+            self._write_state()
+
+    def log(self, name: str) -> str:
+        """What a program has written so far."""
+        return self._log(name).read_text(errors="replace")
+
+    def stop(self, *, keep_logs: bool = False) -> None:
+        """Stop every process, by id, and remove the folder; a second call does nothing."""
+        with processes.uninterrupted():
+            processes.stop(self.running)
+            self.running.clear()
+            for kept in self._ports:
+                kept.close()
+            if keep_logs:
+                self._save_logs()
+            if self.folder.exists():
+                shutil.rmtree(self.folder)
+
+    def _bring_up(self, plan: Plan) -> None:
+        token = credentials.write(self.folder)
+        etcd, peer, api, manager, scheduler = (self._reserve() for _ in range(5))
+        credentials.write_kubeconfig(self.kubeconfig, port=api, token=token)
+        store = self._start("etcd", components.etcd(plan, port=etcd, peer_port=peer), etcd)
+        self._ready(store, f"http://127.0.0.1:{etcd}/readyz")
+        server = self._start("kube-apiserver", components.apiserver(plan, port=api, etcd_port=etcd), api)
+        self._ready(server, f"https://127.0.0.1:{api}/readyz")
+        manages = self._start("kube-controller-manager", components.controller_manager(plan, port=manager), manager)
+        schedules = self._start("kube-scheduler", components.scheduler(plan, port=scheduler), scheduler)
+        self._ready(schedules, f"https://127.0.0.1:{scheduler}/readyz")
+        # The controller manager has no readyz, and is healthy before it works; a pod needs this account of its making.
+        account = f"https://127.0.0.1:{api}/api/v1/namespaces/default/serviceaccounts/default"
+        self._ready(manages, account, token)
+
+    def _ready(self, started: Process, url: str, token: str = "") -> None:
+        certificate = self.folder / credentials.CERTIFICATE
+        readiness.wait(started, url, log=self._log(started.name), certificate=certificate, token=token)
+
+    def _start(self, name: str, command: list[str], port: int) -> Process:
+        # The state is on disk before anything can interrupt, so that `down` finds what a killed `up` left.
+        with processes.uninterrupted():
+            started = processes.start(name, command, log=self._log(name), port=port, tied=not self.outlive)
+            self.running.append(started)
+            self._write_state()
+        return started
+
+    def _write_state(self) -> None:
+        running = [
+            {"name": each.name, "pid": each.pid, "command": each.command, "port": each.port} for each in self.running
+        ]
+        temporary = self.folder / f"{STATE}.new"
+        temporary.write_text(json.dumps({"minor": self.minor, "running": running}, indent=1))
+        temporary.replace(self.folder / STATE)
+
+    def _reserve(self) -> int:
+        self._ports.append(ports.reserve())
+        return ports.number(self._ports[-1])
+
+    def _port(self, name: str) -> int:
+        return next(process.port for process in self.running if process.name == name)
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def _save_logs(self) -> None:
+        place = Path(tempfile.mkdtemp(prefix="kwokgen-logs-"))
+        for log in self.folder.glob("*.log"):
+            shutil.move(log, place)
+        print(f"logs of the control plane: {place}", file=sys.stderr)

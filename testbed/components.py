@@ -1,0 +1,98 @@
+"""Ports and a folder in, the command line of each program of a control plane out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed import programs
+from testbed.credentials import CERTIFICATE, KEY, SERVICE_ACCOUNT_KEY, TOKENS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the command lines of one control plane have in common."""
+
+    minor: str
+    folder: Path
+    kubeconfig: Path
+    gates: tuple[str, ...] = ()
+    runtime_config: tuple[str, ...] = ()
+    grace: int = 60
+
+    def program(self, name: str) -> str:
+        """The built program of this minor."""
+        return str(programs.path(f"kubernetes-{self.minor}", name))
+
+    def build(self) -> None:
+        """Build all that is needed, on the first use on this machine."""
+        self.program("kube-apiserver")
+        programs.path("etcd", "etcd")
+        programs.path("kwok", "kwok")
+
+
+def etcd(plan: Plan, *, port: int, peer_port: int) -> list[str]:
+    """A throw-away store: it need not survive a power cut, but may have to hold ten thousand nodes."""
+    client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
+    return [
+        str(programs.path("etcd", "etcd")),
+        f"--data-dir={plan.folder / 'etcd'}",
+        f"--listen-client-urls={client}", f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}",
+        "--unsafe-no-fsync", "--quota-backend-bytes=8589934592", "--log-level=warn",
+    ]  # fmt: skip
+
+
+def apiserver(plan: Plan, *, port: int, etcd_port: int) -> list[str]:
+    """The API server; RBAC decides, so a bundle's missing rule shows."""
+    return [
+        plan.program("kube-apiserver"),
+        f"--etcd-servers=http://127.0.0.1:{etcd_port}",
+        "--bind-address=127.0.0.1", f"--secure-port={port}", *_serving(plan),
+        f"--token-auth-file={plan.folder / TOKENS}", "--authorization-mode=RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={plan.folder / SERVICE_ACCOUNT_KEY}",
+        f"--service-account-signing-key-file={plan.folder / SERVICE_ACCOUNT_KEY}",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        "--max-requests-inflight=1000", "--max-mutating-requests-inflight=500",
+        *_listed("--runtime-config", plan.runtime_config), *_listed("--feature-gates", plan.gates),
+    ]  # fmt: skip
+
+
+def controller_manager(plan: Plan, *, port: int) -> list[str]:
+    """The controllers, each under its own account as in a real cluster."""
+    return [
+        plan.program("kube-controller-manager"), *_client(plan, port),
+        f"--service-account-private-key-file={plan.folder / SERVICE_ACCOUNT_KEY}",
+        f"--root-ca-file={plan.folder / CERTIFICATE}",
+        "--use-service-account-credentials=true", f"--node-monitor-grace-period={plan.grace}s",
+    ]  # fmt: skip
+
+
+def scheduler(plan: Plan, *, port: int) -> list[str]:
+    """The scheduler, as it comes."""
+    return [plan.program("kube-scheduler"), *_client(plan, port)]
+
+
+def kwok(*, kubeconfig: Path, config: Path, port: int) -> list[str]:
+    """The fake kubelets, as a process: no kubelet would run the bundle's Deployment."""
+    return [
+        str(programs.path("kwok", "kwok")),
+        f"--kubeconfig={kubeconfig}", f"--config={config}",
+        "--node-ip=127.0.0.1", f"--server-address=127.0.0.1:{port}",
+    ]  # fmt: skip
+
+
+def _serving(plan: Plan) -> tuple[str, str]:
+    return f"--tls-cert-file={plan.folder / CERTIFICATE}", f"--tls-private-key-file={plan.folder / KEY}"
+
+
+def _client(plan: Plan, port: int) -> list[str]:
+    return [
+        f"--kubeconfig={plan.kubeconfig}", "--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000",
+        "--bind-address=127.0.0.1", f"--secure-port={port}", *_serving(plan),
+        *_listed("--feature-gates", plan.gates),
+    ]  # fmt: skip
+
+
+def _listed(flag: str, values: Sequence[str]) -> list[str]:
+    return [f"{flag}={','.join(values)}"] if values else []

@@ -1,0 +1,49 @@
+"""A started process and its health address in; returns when it answers, raises its last words when it cannot."""
+
+import ssl
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from testbed.processes import Process
+
+LIMIT = 90.0
+LAST_LINES = 15
+
+
+class NotReadyError(Exception):
+    """A program ended, or did not answer in time."""
+
+
+def wait(process: Process, url: str, *, log: Path, certificate: Path, token: str = "") -> None:
+    """Ask `url` until it says 200."""
+    deadline = time.monotonic() + LIMIT
+    opener = _opener(certificate, token)
+    while not _answers(opener, url):
+        if not process.alive():
+            raise NotReadyError(f"{process.name} ended. {_last_words(log)}")
+        if time.monotonic() > deadline:
+            raise NotReadyError(f"{process.name} did not answer {url} within {LIMIT:.0f} s. {_last_words(log)}")
+        time.sleep(0.05)
+
+
+def _opener(certificate: Path, token: str) -> urllib.request.OpenerDirector:
+    # No proxy: urllib would ask the one in the environment even for 127.0.0.1.
+    trusting = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=str(certificate)))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), trusting)
+    opener.addheaders = [("Authorization", f"Bearer {token}")] if token else []
+    return opener
+
+
+def _answers(opener: urllib.request.OpenerDirector, url: str) -> bool:
+    try:
+        with opener.open(url, timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _last_words(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+    return "\n  ".join([f"{log.name} ends:", *lines])

@@ -1,0 +1,85 @@
+"""A cluster and a bundle in; the bundle applied, its nodes Ready, its Jobs finished, or all of it gone again out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from testbed.bundle import Bundle, Controller
+from testbed.cluster import Cluster
+from testbed.processes import Process
+
+FINISHED = {"Complete", "Failed"}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a bundle is: the state of each of its nodes and Jobs, as `kubectl get` shows it."""
+
+    nodes: dict[str, str]
+    jobs: dict[str, str]
+
+    @property
+    def unready(self) -> list[str]:
+        """The nodes that are not Ready."""
+        return [name for name, state in self.nodes.items() if state.split(",")[0] != "Ready"]
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The Jobs that are neither Complete nor Failed."""
+        return [name for name, state in self.jobs.items() if state not in FINISHED]
+
+    def __str__(self) -> str:
+        said = f"{len(self.nodes) - len(self.unready)} of {len(self.nodes)} nodes Ready"
+        failed = sum(state == "Failed" for state in self.jobs.values())
+        said += f", {len(self.jobs) - len(self.unfinished)} of {len(self.jobs)} Jobs finished" if self.jobs else ""
+        return said + (f" ({failed} Failed)" if failed else "")
+
+
+def progress(cluster: Cluster, bundle: Bundle) -> Progress:
+    """Ask once. The server's own tables: ten thousand nodes as JSON are 30 MB a question."""
+    nodes = _table(cluster, "nodes", "-l", bundle.selector)
+    jobs = _table(cluster, "jobs.batch", "-l", bundle.selector, "--all-namespaces")
+    return Progress({row[0]: row[1] for row in nodes}, {f"{row[0]}/{row[1]}": row[2] for row in jobs})
+
+
+def _table(cluster: Cluster, *arguments: str) -> list[list[str]]:
+    return [line.split() for line in cluster.kubectl("get", *arguments, "--no-headers").stdout.splitlines()]
+
+
+def wait(
+    cluster: Cluster, bundle: Bundle, *, jobs: bool, limit: float, say: Callable[[str], None] = lambda _: None
+) -> None:
+    """Wait for Ready nodes, and with `jobs` for finished Jobs; raises TimeoutError that says what is missing."""
+    deadline, said = time.monotonic() + limit, ""
+    while True:
+        asked = time.monotonic()
+        now = progress(cluster, bundle)
+        missing = [*now.unready, *(now.unfinished if jobs else ())]
+        if said != str(now):
+            say(said := str(now))
+        if not missing:
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"after {limit:.0f} s {now}; missing: {_some(missing)}")
+        # Large clusters answer slowly; do not become their load.
+        time.sleep(max(0.3, time.monotonic() - asked))
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
+def run(cluster: Cluster, bundle: Bundle) -> list[Process]:
+    """Apply the bundle and start its controllers, each with a token of its own ServiceAccount."""
+    cluster.kubectl("apply", "-f", str(bundle.folder))
+    return [
+        cluster.kwok(controller.config, token=_token(cluster, controller), name=controller.name)
+        for controller in bundle.controllers
+    ]
+
+
+def _token(cluster: Cluster, controller: Controller) -> str | None:
+    if not controller.service_account:
+        return None
+    arguments = ("-n", controller.namespace or "default", "--duration", "24h")
+    return cluster.kubectl("create", "token", controller.service_account, *arguments).stdout.strip()

@@ -1,0 +1,180 @@
+"""The testbed cleans up after itself, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from testbed import programs
+from testbed.cluster import Cluster
+from testbed.readiness import NotReadyError
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parents[2]
+NEWEST = programs.minors()[-1]
+
+
+def processes_naming(text: Path) -> list[str]:
+    """The command lines that name a folder; a zombie has none."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if str(text) in command:
+            found.append(command)
+    return found
+
+
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+class Standing:
+    """`python -m testbed` with a state folder of its own and the programs that are built already."""
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+        self.folder = cache / "clusters" / "default"
+        for shared in ("bin", "go"):
+            (cache / shared).symlink_to(programs.cache_root() / shared)
+
+    def command(self, *arguments: str) -> "subprocess.Popen[str]":
+        environment = os.environ | {"KWOKGEN_CACHE": str(self.cache), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "testbed", *arguments]
+        return subprocess.Popen(
+            command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.cache
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        with self.command(*arguments) as process:
+            out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def traces(self) -> list[str]:
+        return [*processes_naming(self.folder), *(str(each) for each in self.cache.glob("clusters"))]
+
+
+@pytest.fixture
+def standing(tmp_path: Path) -> Iterator[Standing]:
+    programs.path(f"kubernetes-{NEWEST}", "kubectl")
+    standing = Standing(tmp_path)
+    yield standing
+    standing.run("down")
+
+
+def test_stop_leaves_nothing(minor: str) -> None:
+    """A control plane of every minor starts, works, and leaves no process and no folder."""
+    with Cluster.start(minor) as cluster:
+        assert minor in cluster.kubectl("version").stdout
+        assert "default" in [account["metadata"]["name"] for account in cluster.get("serviceaccounts")]
+        assert len(processes_naming(cluster.folder)) == 4
+    assert processes_naming(cluster.folder) == []
+    assert not cluster.folder.exists()
+
+
+def test_gates_and_runtime_config_arrive() -> None:
+    """Feature gates and API versions that a bundle asks for are on."""
+    with Cluster.start(
+        "1.37", gates=["DRAListTypeAttributes=true"], runtime_config=["resource.k8s.io/v1beta1=true"]
+    ) as cluster:
+        assert "resource.k8s.io/v1beta1" in cluster.kubectl("api-versions").stdout.split()
+        metrics = cluster.kubectl("get", "--raw", "/metrics").stdout
+        assert 'kubernetes_feature_enabled{name="DRAListTypeAttributes",stage="ALPHA"} 1' in metrics
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_logs_are_kept_when_it_fails(temporary: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a program said before it ended is in the error, and the logs are where the message says."""
+    with pytest.raises(NotReadyError, match="NoSuchGate"):
+        Cluster.start(NEWEST, gates=["NoSuchGate=true"])
+    place = Path(capsys.readouterr().err.split()[-1])
+    assert {"etcd.log", "kube-apiserver.log"} == {log.name for log in place.iterdir()}
+    assert [place] == list(temporary.iterdir())
+    assert processes_naming(temporary) == []
+
+
+def test_logs_are_kept_when_its_user_fails(temporary: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An exception in the block keeps the logs; everything else of the folder goes."""
+    with pytest.raises(ZeroDivisionError), Cluster.start(NEWEST):
+        _ = 1 / 0
+    place = Path(capsys.readouterr().err.split()[-1])
+    assert "kube-scheduler.log" in [log.name for log in place.iterdir()]
+    assert [place] == list(temporary.iterdir())
+
+
+def test_a_killed_python_takes_its_processes_along(tmp_path: Path) -> None:
+    """SIGKILL gives nobody the time to clean up; the kernel still ends every process."""
+    folder = tmp_path / "mine"
+    script = f"""
+from pathlib import Path
+from testbed.cluster import Cluster
+Cluster.start("{NEWEST}", folder=Path("{folder}"))
+"""
+    with subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": str(ROOT)}) as python:
+        until((folder / "kube-scheduler.log").exists)
+        python.kill()
+    until(lambda: not processes_naming(folder), 5)
+
+
+@pytest.mark.parametrize("moment", ["etcd", "kube-apiserver", "kube-scheduler"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_an_interrupted_up_leaves_nothing(standing: Standing, moment: str, number: signal.Signals, code: int) -> None:
+    """SIGTERM or Ctrl-C while a program starts stops all of them and removes the folder."""
+    with standing.command("up") as up:
+        until((standing.folder / f"{moment}.log").exists)
+        up.send_signal(number)
+        out, err = up.communicate(timeout=30)
+    assert (code, "", "") == (up.returncode, out, err)
+    assert standing.traces() == []
+
+
+def test_up_outlives_its_command_until_down(standing: Standing) -> None:
+    """`up` leaves a cluster behind, a second one is refused, `down` leaves nothing."""
+    code, out, _ = standing.run("up")
+    assert (0, f"export KUBECONFIG={standing.folder / 'kubeconfig'}\n") == (code, out)
+    assert len(processes_naming(standing.folder)) == 4
+    code, out, err = standing.run("up")
+    assert (code, out) == (1, "")
+    assert "stands already" in err
+    assert standing.run("status")[0] == 0
+    assert standing.run("down") == (0, "", "")
+    assert standing.traces() == []
+    assert standing.run("status")[0] == 1
+
+
+def test_down_cleans_up_after_a_killed_up(standing: Standing) -> None:
+    """What a killed `up` had started is found by `down`."""
+    with standing.command("up") as up:
+        until((standing.folder / "kube-scheduler.log").exists)
+        up.kill()
+    assert processes_naming(standing.folder)
+    assert standing.run("down") == (0, "", "")
+    assert standing.traces() == []
+
+
+def test_down_leaves_strangers_alone(standing: Standing) -> None:
+    """An id that has come to mean another process is not stopped."""
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        standing.folder.mkdir(parents=True)
+        entry = f'{{"name": "etcd", "pid": {stranger.pid}, "command": ["etcd"], "port": 1}}'
+        (standing.folder / "state.json").write_text(f'{{"minor": "{NEWEST}", "running": [{entry}]}}')
+        assert standing.run("down") == (0, "", "")
+        assert stranger.poll() is None
+        stranger.kill()
