@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from kwokgen.bundle import MARK, Bundle, File, mark
+from kwokgen.bundle import MARK, Bundle, File
 from kwokgen.problem import EnvironmentFailure, KwokgenError, Pos, Problem
 
 STAGING = ".kwokgen"
@@ -49,11 +49,25 @@ def to_folder(bundle: Bundle, folder: Path) -> Written:
     Raises KwokgenError when something in the folder is not ours, EnvironmentFailure when it cannot be written; then
     every file is as it was.
     """
-    _refuse(bundle, folder)
+    refuse(bundle, folder)
     try:
         return _replace(bundle, folder)
     except OSError as error:
         raise EnvironmentFailure(f"cannot write {error.filename or folder}: {_reason(error)}") from error
+
+
+def owned(bundle: Bundle, folder: Path) -> dict[str, Path]:
+    """The files of the folder that belong to the bundle, by their path below it.
+
+    Raises KwokgenError when it is not a folder, or cannot be read.
+    """
+    try:
+        if not folder.is_dir():
+            reason = "is a file, not a folder" if folder.exists() else "there is no such folder"
+            raise KwokgenError(Problem(Pos(str(folder)), "folder", reason, "render it first: kwokgen render -o"))
+        return {path: folder / path for path in _entries(folder) if _owner(folder / path) == bundle.name}
+    except OSError as error:
+        raise KwokgenError(Problem(Pos(str(error.filename or folder)), "folder", _reason(error))) from None
 
 
 def _reason(error: OSError) -> str:
@@ -181,7 +195,7 @@ def _owner(path: Path) -> str | None:
     return first[len(MARK) :].decode(errors="replace").strip() if first.startswith(MARK.encode()) else None
 
 
-def _refuse(bundle: Bundle, folder: Path) -> None:
+def refuse(bundle: Bundle, folder: Path) -> None:
     """Raises KwokgenError for everything that stands in the way, all named."""
     try:
         problems = tuple(_obstacles(bundle, folder))
@@ -228,6 +242,3 @@ def _foreign(bundle: Bundle, folder: Path) -> Iterator[Problem]:
             yield Problem(pos, "folder", "is not kwokgen's, and the bundle has a file of this name", "move it away")
         elif owner is None and "/" not in path and path.endswith(MANIFESTS):
             yield Problem(pos, "folder", "is not kwokgen's, and kubectl would apply it with the bundle", "move it away")
-
-
-__all__ = ["Written", "mark", "to_folder", "to_stream"]

@@ -41,15 +41,18 @@ class Bundle:
 
 def read(folder: Path) -> Bundle:
     """Read a bundle; raises ValueError when the folder is none."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: no such folder")
     documents = list(_documents(folder))
+    name = _name(folder, documents)
     readme = folder / "README.md"
     needs = readme.read_text() if readme.exists() else ""
     return Bundle(
         folder=folder,
-        name=_name(folder, documents),
+        name=name,
         gates=_required("feature gate", needs),
         runtime_config=_required("runtime-config", needs),
-        controllers=(*_deployed(documents), *_outside(folder)),
+        controllers=(*_deployed(documents), *_outside(folder, name)),
     )
 
 
@@ -92,7 +95,7 @@ def _key(document: dict[str, Any]) -> tuple[str, str]:
     return document["metadata"]["namespace"], document["metadata"]["name"]
 
 
-def _outside(folder: Path) -> Iterator[Controller]:
+def _outside(folder: Path, bundle: str) -> Iterator[Controller]:
     file = folder / "controller" / CONFIG_KEY
     if file.exists():
-        yield Controller(name="kwok", config=file.read_text())
+        yield Controller(name=f"kwok-{bundle}", config=file.read_text())

@@ -48,6 +48,8 @@ def apiserver(plan: Plan, *, port: int, etcd_port: int) -> list[str]:
         plan.program("kube-apiserver"),
         f"--etcd-servers=http://127.0.0.1:{etcd_port}",
         "--bind-address=127.0.0.1", f"--secure-port={port}", *_serving(plan),
+        # Without these two a machine that has no default route starts none; nobody reaches Services here.
+        "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
         f"--token-auth-file={plan.folder / TOKENS}", "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={plan.folder / SERVICE_ACCOUNT_KEY}",

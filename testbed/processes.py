@@ -71,11 +71,11 @@ def uninterrupted() -> Iterator[None]:
 
 
 def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool) -> Process:
-    """Start `command` in a session of its own (a terminal's Ctrl-C is ours to handle), output appended to `log`."""
+    """Start `command` in a session of its own (a terminal's Ctrl-C is ours to handle), output in `log`."""
     if tied and threading.current_thread() is not threading.main_thread():
         raise RuntimeError(f"{name} would die with this thread; start it from the main thread")
     prepare = _preparation(os.getpid() if tied else None)
-    with log.open("ab") as output:
+    with log.open("wb") as output:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             preexec_fn=prepare,  # noqa: PLW1509 - it takes no lock that another thread could hold

@@ -140,7 +140,9 @@ def _go_program() -> Path:
 
 
 def _version(program: Path) -> tuple[int, ...]:
-    said = subprocess.run([program, "env", "GOVERSION"], check=True, text=True, capture_output=True).stdout
+    environment = os.environ | {"GOTOOLCHAIN": "local"}
+    command = [str(program), "env", "GOVERSION"]
+    said = subprocess.run(command, env=environment, check=True, text=True, capture_output=True).stdout
     return tuple(int(part) for part in re.findall(r"\d+", said)[:2])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwokgen.catalog import Fact
-from kwokgen.model.target import KnownFault, Kubernetes, Kwok, Limits
+from kwokgen.model.target import Kubernetes, Kwok, Limits
 
 
 def kubernetes(fact: Fact) -> Kubernetes:
@@ -20,8 +20,6 @@ def kubernetes(fact: Fact) -> Kubernetes:
             devices_per_claim=limits["devicesPerClaim"],
             attributes_per_device=limits["attributesPerDevice"],
         ),
-        faults=tuple(KnownFault(name=fault["id"], summary=fault["summary"]) for fault in data["faults"]),
-        live=data.get("live", ""),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from kwokgen.cli.options import Blueprints, Catalogs, Format, Formats, Overlays,
 
 if TYPE_CHECKING:
     from kwokgen.bundle import Bundle
+    from kwokgen.pipeline import Rendered
 
 
 class Only(StrEnum):
@@ -51,49 +53,61 @@ def render(
     if only and output:
         raise typer.BadParameter("goes to stdout: leave out -o", param_hint="--only")  # noqa: EM101 - typer's own way
     with reporting(format_, strict=strict) as warn:
-        bundles = _bundles(blueprints, overlay, set_, catalog, only, warn)
+        rendered = _rendered(blueprints, overlay, set_, catalog)
+        warn([warning for one in rendered for warning in one.warnings])
+        bundles = [one.bundle(only) for one in rendered]
         if output is None:
             _stream(bundles)
         else:
-            _folders(bundles, Path(output), several=len(blueprints) > 1)
+            _folders(bundles, Path(output))
 
 
-def _bundles(blueprints, overlays, sets, catalogs, only, warn) -> list[Bundle]:  # type: ignore[no-untyped-def] # noqa: ANN001
+def _rendered(
+    blueprints: Sequence[str], overlays: Sequence[str], sets: Sequence[str], catalogs: Sequence[str]
+) -> list[Rendered]:
+    """Every blueprint, or the problems of all of them."""
     from kwokgen.cli.options import rendered
     from kwokgen.problem import KwokgenError, Problem
 
-    done, problems, warnings = [], [], []  # type: ignore[var-annotated]
+    done: dict[str, Rendered] = {}
+    problems: list[Problem] = []
     for blueprint in blueprints:
         try:
             one = rendered(blueprint, overlays, sets, catalogs)
-            warnings += one.warnings
-            done.append((one.cluster, one.bundle(only)))
         except KwokgenError as error:
             problems += error.problems
-    names: dict[str, Problem] = {}
-    for cluster, _ in done:
-        pos = cluster.at.pos("metadata", "name")
-        if cluster.name in names:
-            problems.append(Problem(pos, "duplicate-name", f'two blueprints are named "{cluster.name}"'))
-        names[cluster.name] = problems[-1] if problems else None  # type: ignore[assignment]
+            continue
+        name = one.cluster.name
+        if name in done:
+            message = f'two blueprints are named "{name}"'
+            problems.append(Problem(one.cluster.at.pos("metadata", "name"), "duplicate-name", message))
+        done[name] = one
     if problems:
         raise KwokgenError(*problems)
-    warn(warnings)
-    return [bundle for _, bundle in done]
+    return list(done.values())
 
 
-def _stream(bundles: list[Bundle]) -> None:
+def _stream(bundles: Sequence[Bundle]) -> None:
+    from kwokgen.cli.progress import watched
     from kwokgen.sink import to_stream
 
     for bundle in bundles:
-        to_stream(bundle.stream(), sys.stdout.buffer)
+        shown, clear = watched(bundle)
+        to_stream(shown.stream(), sys.stdout.buffer)
+        clear()
 
 
-def _folders(bundles: list[Bundle], folder: Path, *, several: bool) -> None:
-    from kwokgen.sink import to_folder
+def _folders(bundles: Sequence[Bundle], folder: Path) -> None:
+    """With one blueprint the folder is the bundle; nothing is written before every folder was found fit."""
+    from kwokgen.cli.progress import watched
+    from kwokgen.sink import refuse, to_folder
 
+    targets = {bundle.name: folder / bundle.name if len(bundles) > 1 else folder for bundle in bundles}
     for bundle in bundles:
-        target = folder / bundle.name if several else folder
-        done = to_folder(bundle, target)
+        refuse(bundle, targets[bundle.name])
+    for bundle in bundles:
+        shown, clear = watched(bundle)
+        done = to_folder(shown, targets[bundle.name])
+        clear()
         parts = [f"{len(done.changed)} written", f"{len(done.removed)} removed", f"{done.unchanged} unchanged"]
-        typer.echo(f"{target}: {', '.join(parts)}", err=True)
+        typer.echo(f"{targets[bundle.name]}: {', '.join(parts)}", err=True)

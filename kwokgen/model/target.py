@@ -15,14 +15,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFault:
-    """A fault of a minor's own programs that a bundle can meet."""
-
-    name: str
-    summary: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Kubernetes:
     """A minor: `resource_api` is the version of resource.k8s.io to write; gates and runtime_config are what DRA needs."""
 
@@ -32,8 +24,6 @@ class Kubernetes:
     gates: tuple[str, ...]
     runtime_config: tuple[str, ...]
     limits: Limits
-    faults: tuple[KnownFault, ...]
-    live: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

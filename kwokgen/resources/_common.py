@@ -13,6 +13,7 @@ INSTANCE = "app.kubernetes.io/instance"
 POOL = "kwokgen.io/pool"
 SHARD = "kwokgen.io/shard"
 LIFECYCLE = "kwokgen.io/lifecycle"
+PLAYED = "kwokgen.io/played"
 RUN_SECONDS = "kwokgen.io/run-seconds"
 
 
@@ -45,9 +46,16 @@ def toleration(entry: Taint) -> dict[str, str]:
     return {"key": entry.key, "operator": "Equal", "value": entry.value, "effect": entry.effect}
 
 
+def plays(cluster: Cluster) -> bool:
+    """Whether the controller may label nodes that it plays; the stock role of an existing one does not."""
+    return cluster.controller.run != "existing"
+
+
 def affinity(cluster: Cluster, pools: tuple[Pool, ...]) -> dict[str, Any]:
-    """Only nodes of this bundle; only those of `pools` when there are any."""
-    terms = [{"key": INSTANCE, "operator": "In", "values": [cluster.name]}]
+    """Only nodes of this bundle that a controller plays; only those of `pools` when there are any."""
+    terms: list[dict[str, Any]] = [{"key": INSTANCE, "operator": "In", "values": [cluster.name]}]
+    if plays(cluster):
+        terms.append({"key": PLAYED, "operator": "Exists"})
     if pools:
         terms.append({"key": POOL, "operator": "In", "values": [pool.name for pool in pools]})
     required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}

@@ -49,6 +49,8 @@ def _options(cluster: Cluster, shard: int, selector: str) -> Document:
         "nodePlayStageParallelism": 8 if large else 4,
         "nodePort": PORT,
         "podPlayStageParallelism": 16 if large else 4,
+        # KWOK 0.8 ends when one of the four is missing.
+        "podsOnNodeSyncParallelism": 4,
     }
     if cluster.controller.crd:
         options["enableCRDs"] = ["Stage"]

@@ -32,8 +32,14 @@ def _asked(stage: Document) -> dict[tuple[str, str], set[str]]:
     asked: dict[tuple[str, str], set[str]] = {}
     if "statusTemplate" in action:
         asked["", f"{resource}/status"] = {"patch"}
+    for patch in action.get("patches", ()):
+        asked[*_target(patch, resource)] = {"patch"}
     if action.get("delete"):
         asked["", resource] = {"delete"}
     if "event" in action:
         asked["", "events"] = {"create", "patch"}
     return asked
+
+
+def _target(patch: dict[str, str], resource: str) -> tuple[str, str]:
+    return "", f"{resource}/{patch['subresource']}" if "subresource" in patch else resource

@@ -9,7 +9,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import INSTANCE, LIFECYCLE, POOL
+from kwokgen.resources._common import INSTANCE, LIFECYCLE, POOL, plays
 from kwokgen.series import Document
 
 API_VERSION = "kwok.x-k8s.io/v1alpha1"
@@ -33,6 +33,8 @@ def _guarded(cluster: Cluster, lifecycle: Lifecycle, stage: Stage) -> dict[str, 
     spec = deepcopy(dict(stage.spec))
     same = [other for other in cluster.lifecycles if other.kind == lifecycle.kind]
     selector = spec["selector"]
+    if "patches" in spec["next"] and not plays(cluster):
+        spec["next"]["patches"] = [patch for patch in spec["next"]["patches"] if patch["root"] == "status"]
     if lifecycle.kind == "Node":
         selector["matchLabels"] = {INSTANCE: cluster.name} | selector.get("matchLabels", {})
     if len(same) > 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import programs
+from testbed import bundle, programs
 from testbed.cluster import Cluster
 from testbed.readiness import NotReadyError
 
@@ -72,6 +72,39 @@ def standing(tmp_path: Path) -> Iterator[Standing]:
     standing = Standing(tmp_path)
     yield standing
     standing.run("down")
+
+
+BUNDLE = """\
+# kwokgen bundle: tiny
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kwok-tiny-0, namespace: kwok-tiny, labels: {app.kubernetes.io/instance: tiny}}
+data:
+  kwok.yaml: |
+    kind: KwokConfiguration
+    ---
+    kind: Stage
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kwok-tiny-0, namespace: kwok-tiny, labels: {app.kubernetes.io/instance: tiny}}
+spec: {template: {spec: {serviceAccountName: kwok-tiny}}}
+"""
+
+
+def test_a_bundle_says_what_it_needs(tmp_path: Path) -> None:
+    """Name, gates, API versions and controllers are read from the files, the controller outside from its folder."""
+    (tmp_path / "10-kwok.yaml").write_text(BUNDLE)
+    (tmp_path / "README.md").write_text("- feature gate: `A=true`\n- runtime-config: `b/v1=true`\n- gate: `C=true`\n")
+    (tmp_path / "controller").mkdir()
+    (tmp_path / "controller" / "kwok.yaml").write_text("kind: KwokConfiguration\n")
+    read = bundle.read(tmp_path)
+    assert ("tiny", ("A=true",), ("b/v1=true",)) == (read.name, read.gates, read.runtime_config)
+    deployed, outside = read.controllers
+    assert ("kwok-tiny-0", "kwok-tiny", "kwok-tiny") == (deployed.name, deployed.namespace, deployed.service_account)
+    assert "kind: KwokConfiguration\n---\nkind: Stage\n" == deployed.config
+    assert ("kwok-tiny", None, "kind: KwokConfiguration\n") == (outside.name, outside.service_account, outside.config)
 
 
 def test_stop_leaves_nothing(minor: str) -> None:

@@ -1,0 +1,5 @@
+"""python -m kwokgen."""
+
+from kwokgen.cli import main
+
+main()

@@ -1,0 +1,42 @@
+"""kwokgen init: a blueprint to start from."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _folder() -> Path:
+    shipped = Path(str(files("kwokgen"))) / "blueprints"
+    return shipped if shipped.is_dir() else Path(__file__).parents[2] / "blueprints"
+
+
+def _names() -> list[str]:
+    return sorted(file.stem for file in _folder().glob("*.yaml"))
+
+
+From = Annotated[
+    str, typer.Option("--from", metavar="EXAMPLE", help="The example to start from.", autocompletion=_names)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(init)
+
+
+def init(example: From = "quickstart") -> None:
+    """Print a commented blueprint to start from."""
+    from kwokgen.cli import WRONG
+    from kwokgen.cli.options import Format
+    from kwokgen.cli.report import show
+    from kwokgen.problem import Pos, unknown
+
+    if example not in _names():
+        show([unknown(Pos("kwokgen init"), "example", example, _names(), code="example")], Format.text, sys.stderr)
+        raise typer.Exit(WRONG)
+    sys.stdout.write((_folder() / f"{example}.yaml").read_text(encoding="utf-8"))

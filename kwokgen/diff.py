@@ -1,0 +1,167 @@
+"""What a render would change in a bundle's folder, object by object, a file's documents at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, Literal
+
+from kwokgen import resources, tree
+from kwokgen.bundle import Bundle
+from kwokgen.problem import KwokgenError
+
+Key = tuple[str, str, str]
+"""Kind, namespace and name."""
+Documents = dict[Key, str]
+HEAD = re.compile(r"^kind: (?P<kind>\S+)$.*?^metadata:\n(?P<meta>(?:  .*\n?)+)", re.MULTILINE | re.DOTALL)
+IN_META = re.compile(r'^  (name|namespace): "?([^"\n]*)"?$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value that differs; None is a value that is not there."""
+
+    path: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object that a render adds, removes or changes; `recreate` when no update can do so."""
+
+    action: Literal["add", "remove", "change"]
+    kind: str
+    namespace: str
+    name: str
+    fields: tuple[Field, ...] = ()
+    recreate: bool = False
+
+
+def changes(bundle: Bundle, old: Mapping[str, Callable[[], bytes]]) -> Iterator[Change]:
+    """Every difference between a bundle and the files `old`, each read when its turn comes.
+
+    An object that only moved to another file is none.
+    """
+    comparison = _Comparison()
+    paths = {file.path: file for file in bundle.files}
+    for path in sorted(paths.keys() | old.keys()):
+        before = old[path]().decode(errors="replace") if path in old else ""
+        after = b"".join(paths[path].pieces()).decode() if path in paths else ""
+        if before == after:
+            continue
+        manifest = path.endswith(".yaml") and "/" not in path
+        yield from comparison.manifests(before, after) if manifest else (_file(path, before, after),)
+    yield from comparison.rest()
+
+
+def _file(path: str, before: str, after: str) -> Change:
+    action: Literal["add", "remove", "change"] = "change" if before and after else "add" if after else "remove"
+    return Change(action, "file", "", path)
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """Objects that were found on one side only so far, and the differences already understood."""
+
+    added: Documents = field(default_factory=dict)
+    removed: Documents = field(default_factory=dict)
+    known: dict[tuple[str, ...], tuple[tuple[Field, ...], bool, str]] = field(default_factory=dict)
+
+    def manifests(self, before: str, after: str) -> Iterator[Change]:
+        """Changes of objects that are in both texts; the others wait for their other side."""
+        old, new = _documents(before), _documents(after)
+        for key in old.keys() & new.keys():
+            if old[key] != new[key]:
+                yield self._changed(key, old[key], new[key])
+        self.removed |= {key: text for key, text in old.items() if key not in new}
+        self.added |= {key: text for key, text in new.items() if key not in old}
+
+    def rest(self) -> Iterator[Change]:
+        """What was moved and changed, added, or removed."""
+        for key in sorted(self.added.keys() & self.removed.keys()):
+            if self.added[key] != self.removed[key]:
+                yield self._changed(key, self.removed[key], self.added[key])
+        for key in self.removed.keys() - self.added.keys():
+            yield Change("remove", *key)
+        for key in self.added.keys() - self.removed.keys():
+            yield Change("add", *key)
+
+    def _changed(self, key: Key, old: str, new: str) -> Change:
+        """Many objects change in the same way: one of them is parsed, the others differ from it by their name."""
+        signature = (key[0], *_lines(key[2], old, new))
+        if signature not in self.known:
+            fields = tuple(_fields("", _data(old), _data(new)))
+            self.known[signature] = (fields, _recreate(key[0], fields), key[2])
+        fields, recreate, name = self.known[signature]
+        own = tuple(Field(one.path, _renamed(one.old, name, key[2]), _renamed(one.new, name, key[2])) for one in fields)
+        return Change("change", *key, own, recreate)
+
+
+def ordered(found: Iterable[Change]) -> list[Change]:
+    """Changes by kind, namespace and name, `gpu-9` before `gpu-10`."""
+    return sorted(found, key=lambda one: (one.kind, one.namespace, _natural(one.name)))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _documents(text: str) -> Documents:
+    parts = re.split(r"^---\n", text, flags=re.MULTILINE)
+    return {_key(part): part for part in parts[1:]}
+
+
+def _key(text: str) -> Key:
+    head = HEAD.search(text)
+    meta = dict(IN_META.findall(head["meta"])) if head else {}
+    if head and "name" in meta:
+        return head["kind"], meta.get("namespace", ""), meta["name"]
+    data = _data(text)
+    found = data.get("metadata", {}) if isinstance(data, dict) else {}
+    return str(data.get("kind", "")), str(found.get("namespace", "")), str(found.get("name", ""))
+
+
+def _data(text: str) -> dict[str, Any]:
+    try:
+        data = tree.parse(text, "").plain()
+    except KwokgenError:
+        # Somebody broke a file of ours: all of it differs.
+        return {"text": text}
+    return data if isinstance(data, dict) else {"text": text}
+
+
+def _lines(name: str, old: str, new: str) -> tuple[str, ...]:
+    """What differs between two texts, without the object's own name."""
+    a, b = old.split("\n"), new.split("\n")
+    start = next((number for number, (x, y) in enumerate(zip_longest(a, b)) if x != y), 0)
+    end = next((number for number, (x, y) in enumerate(zip_longest(a[::-1], b[::-1])) if x != y), 0)
+    end = min(end, len(a) - start, len(b) - start)
+    middle = ("\n".join(lines[start : len(lines) - end]).replace(name, "\0") for lines in (a, b))
+    return (str(start), *middle)
+
+
+def _fields(path: str, old: Any, new: Any) -> Iterator[Field]:  # noqa: ANN401
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys((*old, *new)):
+            yield from _fields(f"{path}.{_step(key)}" if path else _step(key), old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (x, y) in enumerate(zip_longest(old, new)):
+            yield from _fields(f"{path}[{index}]", x, y)
+    elif old != new or type(old) is not type(new):
+        yield Field(path, old, new)
+
+
+def _step(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
+
+
+def _recreate(kind: str, fields: Iterable[Field]) -> bool:
+    fixed = [".".join(path) for path in resources.immutable().get(kind, ())]
+    return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in fields for path in fixed)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
+    return value.replace(old, new) if isinstance(value, str) and old else value
