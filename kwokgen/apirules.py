@@ -36,7 +36,10 @@ def _metadata(document: Document) -> Iterator[Finding]:
     if not test(name):
         yield ("metadata", "name"), f'"{name}" is not {FORMATS[what].what}: {FORMATS[what].allowed}'
     elif kind in NAMED_BY_LABEL and not is_label_value(name):
-        yield ("metadata", "name"), f'"{name}" has {len(name)} characters, a {kind} may have 63: it is a label\'s value as well'
+        yield (
+            ("metadata", "name"),
+            f'"{name}" has {len(name)} characters, a {kind} may have 63: it is a label\'s value as well',
+        )
     yield from _labels(meta.get("labels", {}), ("metadata", "labels"))
     yield from _annotations(meta.get("annotations", {}), ("metadata", "annotations"))
 
@@ -105,7 +108,10 @@ def _slice(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
     for index, device in enumerate(devices):
         path = ("spec", "devices", index)
         if not is_label(device["name"]):
-            yield (*path, "name"), f'"{device["name"]}" is not {FORMATS["dns-label"].what}: {FORMATS["dns-label"].allowed}'
+            yield (
+                (*path, "name"),
+                f'"{device["name"]}" is not {FORMATS["dns-label"].what}: {FORMATS["dns-label"].allowed}',
+            )
         if device["name"] in names[:index]:
             yield (*path, "name"), f'two devices are named "{device["name"]}"'
         body = device.get("basic", device)
@@ -118,7 +124,10 @@ def _device(body: Mapping[str, Any], path: tuple[str | int, ...], most: int) -> 
         yield path, f"{len(attributes) + len(capacity)} attributes and capacities, a device may have {most}"
     for name in (*attributes, *capacity):
         if not FORMATS["attribute"].test(name):
-            yield (*path, "attributes", name), f'"{name}" is not {FORMATS["attribute"].what}: {FORMATS["attribute"].allowed}'
+            yield (
+                (*path, "attributes", name),
+                f'"{name}" is not {FORMATS["attribute"].what}: {FORMATS["attribute"].allowed}',
+            )
     for name, value in attributes.items():
         yield from _attribute(value, (*path, "attributes", name))
     for name, value in capacity.items():
@@ -147,7 +156,10 @@ def _claim(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
             yield (*where, "name"), f'"{request["name"]}" is not {FORMATS["dns-label"].what}'
         total += request.get("exactly", request).get("count", 1)
     if total > kubernetes.limits.devices_per_claim:
-        yield (*path, "devices"), f"{total} devices, a claim may have {kubernetes.limits.devices_per_claim}: pods would wait for ever"
+        yield (
+            (*path, "devices"),
+            f"{total} devices, a claim may have {kubernetes.limits.devices_per_claim}: pods would wait for ever",
+        )
 
 
 def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ def findings(document: Document, minor: str) -> Iterator[Finding]:
         yield tuple(error.absolute_path), _words(error)
 
 
-def _words(error: Any) -> str:  # noqa: ANN401 - jsonschema is imported late
+def _words(error: Any) -> str:
     if error.validator == "type":
         wanted = error.validator_value
         allowed = wanted if isinstance(wanted, str) else " or ".join(name for name in wanted if name != "null")
@@ -40,7 +40,7 @@ def _words(error: Any) -> str:  # noqa: ANN401 - jsonschema is imported late
 
 
 @cache
-def _validator(version: str, kind: str, minor: str) -> Any:  # noqa: ANN401
+def _validator(version: str, kind: str, minor: str) -> Any:
     """The kept validator of a kind; None if the minor does not have it."""
     from jsonschema import Draft202012Validator
 
@@ -56,7 +56,7 @@ def _validator(version: str, kind: str, minor: str) -> Any:  # noqa: ANN401
 def _definitions(minor: str) -> dict[str, Any]:
     spec = find_spec("kubernetes_validate")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("kubernetes_validate")  # noqa: EM101 - the name is the message
+        raise ModuleNotFoundError("kubernetes_validate")
     file = Path(spec.origin).parent / "kubernetes-json-schema" / f"v{minor}.0-local-strict" / "_definitions.json"
     content: dict[str, Any] = json.loads(file.read_bytes())
     return content
@@ -83,7 +83,7 @@ def _section(minor: str) -> dict[str, Any]:
 
 
 @cache
-def _registry(minor: str) -> Any:  # noqa: ANN401
+def _registry(minor: str) -> Any:
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012
 

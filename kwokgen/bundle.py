@@ -46,7 +46,9 @@ class Bundle:
 def bundle(cluster: Cluster, series: Sequence[Series], *, only: str | None = None) -> Bundle:
     """The files of a cluster; with `only: crds` just the definitions that must be there first."""
     if only == "crds":
-        return Bundle(cluster.name, tuple(_manifests(cluster.name, [one for one in series if one.file == "05-crds.yaml"])))
+        return Bundle(
+            cluster.name, tuple(_manifests(cluster.name, [one for one in series if one.file == "05-crds.yaml"]))
+        )
     files = [*_manifests(cluster.name, series), *_beside(cluster, series)]
     return Bundle(cluster.name, tuple(sorted(files, key=lambda file: file.path.encode())))
 

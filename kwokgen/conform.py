@@ -32,7 +32,7 @@ def _identity(schema: Schema) -> str:
 
 
 @cache
-def _checker() -> Any:  # noqa: ANN401 - jsonschema is imported late
+def _checker() -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
@@ -52,7 +52,7 @@ def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object]
 _VALIDATORS: dict[str, Any] = {}
 
 
-def _validator(schema: Schema, identity: str) -> Any:  # noqa: ANN401
+def _validator(schema: Schema, identity: str) -> Any:
     from jsonschema import Draft202012Validator
 
     if identity not in _VALIDATORS:
@@ -60,7 +60,7 @@ def _validator(schema: Schema, identity: str) -> Any:  # noqa: ANN401
     return _VALIDATORS[identity]
 
 
-def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:
     path = tuple(error.absolute_path)
     say = _SAY.get(error.validator, _other)
     if "propertyNames" in error.relative_schema_path:
@@ -73,7 +73,7 @@ def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:  # noqa
     yield from say(error, place, path, code)
 
 
-def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
     allowed = " or ".join(TYPES[name] for name in wanted)
     raw = place.raw(*path)
@@ -107,7 +107,7 @@ def _subject(path: tuple[Any, ...]) -> str:
     return f"item {path[-1]}" if isinstance(path[-1], int) else f'"{path[-1]}"'
 
 
-def _additional(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _additional(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     known = error.schema.get("properties", {})
     for key in error.instance:
         if key not in known:
@@ -118,14 +118,14 @@ def _additional(error: Any, place: Place, path: tuple[Any, ...], code: str) -> I
             yield Problem(place.key(*path, key), code, message, hint)
 
 
-def _required(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _required(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     for key in error.validator_value:
         if key not in error.instance:
             about = error.schema.get("properties", {}).get(key, {}).get("description", "")
             yield Problem(place.pos(*path), code, f'missing key "{key}"', f"{key}: {about}" if about else "")
 
 
-def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     choices = [str(choice) for choice in error.validator_value]
     near = nearest(str(error.instance), choices)
     hint = f'did you mean "{near}"?' if near else ""
@@ -133,10 +133,12 @@ def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     yield Problem(place.pos(*path), code, message, hint)
 
 
-def _format(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _format(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     form = FORMATS[error.validator_value]
     written = place.raw(*path) or str(error.instance)
-    yield Problem(place.pos(*path), code, f'"{shortened(written)}" is not {form.what}: {form.allowed}', _meant(form, written))
+    yield Problem(
+        place.pos(*path), code, f'"{shortened(written)}" is not {form.what}: {form.allowed}', _meant(form, written)
+    )
 
 
 def _meant(form: Format, written: str) -> str:
@@ -144,13 +146,15 @@ def _meant(form: Format, written: str) -> str:
     return f'did you mean "{right}"?' if right != written and form.test(right) else ""
 
 
-def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     word = {"minimum": "at least", "maximum": "at most"}[error.validator]
     raw = place.raw(*path) or str(error.instance)
-    yield Problem(place.pos(*path), code, f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}")
+    yield Problem(
+        place.pos(*path), code, f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}"
+    )
 
 
-def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     limit = error.validator_value
     word = "at least" if error.validator.startswith("min") else "at most"
     unit = {"Length": "characters", "Items": "items", "Properties": "keys"}[error.validator[3:]]
@@ -158,14 +162,16 @@ def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     yield Problem(place.pos(*path), code, f"{_subject(path)} must have {word} {limit} {unit}, not {size}")
 
 
-def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     about = error.schema.get("description", "")
     examples: Iterable[object] = error.schema.get("examples", ())
     hint = "such as " + quoted(str(example) for example in examples) if examples else ""
-    yield Problem(place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint)
+    yield Problem(
+        place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint
+    )
 
 
-def _unique(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _unique(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     seen: list[object] = []
     for index, item in enumerate(error.instance):
         if item in seen:
@@ -173,7 +179,7 @@ def _unique(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Itera
         seen.append(item)
 
 
-def _other(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:  # noqa: ANN401
+def _other(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     yield Problem(place.pos(*path), code, error.message)
 
 

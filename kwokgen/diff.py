@@ -120,7 +120,7 @@ def _key(text: str) -> Key:
     if head and "name" in meta:
         return head["kind"], meta.get("namespace", ""), meta["name"]
     data = _data(text)
-    found = data.get("metadata", {}) if isinstance(data, dict) else {}
+    found = data.get("metadata", {})
     return str(data.get("kind", "")), str(found.get("namespace", "")), str(found.get("name", ""))
 
 
@@ -143,7 +143,7 @@ def _lines(name: str, old: str, new: str) -> tuple[str, ...]:
     return (str(start), *middle)
 
 
-def _fields(path: str, old: Any, new: Any) -> Iterator[Field]:  # noqa: ANN401
+def _fields(path: str, old: Any, new: Any) -> Iterator[Field]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             yield from _fields(f"{path}.{_step(key)}" if path else _step(key), old.get(key), new.get(key))
@@ -163,5 +163,5 @@ def _recreate(kind: str, fields: Iterable[Field]) -> bool:
     return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in fields for path in fixed)
 
 
-def _renamed(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
+def _renamed(value: Any, old: str, new: str) -> Any:
     return value.replace(old, new) if isinstance(value, str) and old else value

@@ -85,7 +85,7 @@ class _Stamp:
     slots: tuple[Slot, ...]
     size: int
 
-    def row(self, columns: Mapping[str, Column]) -> Any:  # noqa: ANN401 - a function of the index
+    def row(self, columns: Mapping[str, Column]) -> Any:
         """The pieces of one row, in order."""
         if not self.slots:
             return lambda _index: self.pieces
@@ -99,7 +99,7 @@ class _Stamp:
         return lambda index: pick((*pieces, *[value(index) for value in values]))
 
 
-def _encoded(column: Column, *, escaped: bool) -> Any:  # noqa: ANN401
+def _encoded(column: Column, *, escaped: bool) -> Any:
     if escaped:
         return lambda index: quoted(column(index))[1:-1].encode()
     return lambda index: column(index).encode()
@@ -139,7 +139,7 @@ def _marker(shape: Shape) -> str:
     return f"kwokgenslot{number}q"
 
 
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, below in value.items():
             yield key
@@ -160,7 +160,7 @@ class _Mark(str):
     bare: bool
 
 
-def _marked(value: Any, marker: str, slots: list[Slot]) -> Any:  # noqa: ANN401
+def _marked(value: Any, marker: str, slots: list[Slot]) -> Any:
     if isinstance(value, Slot | Join):
         parts = value.parts if isinstance(value, Join) else (value,)
         text = ""
@@ -214,15 +214,15 @@ def _written(documents: tuple[Document, ...]) -> str:
     return stream.getvalue()
 
 
-def _emit(emitter: Any, value: Any) -> None:  # noqa: ANN401
+def _emit(emitter: Any, value: Any) -> None:
     if isinstance(value, dict):
-        emitter.emit(MappingStartEvent(None, None, True, flow_style=not value))
+        emitter.emit(MappingStartEvent(None, None, implicit=True, flow_style=not value))
         for key, below in value.items():
             _emit(emitter, key)
             _emit(emitter, below)
         emitter.emit(MappingEndEvent())
     elif isinstance(value, list):
-        emitter.emit(SequenceStartEvent(None, None, True, flow_style=not value))
+        emitter.emit(SequenceStartEvent(None, None, implicit=True, flow_style=not value))
         for below in value:
             _emit(emitter, below)
         emitter.emit(SequenceEndEvent())
@@ -231,7 +231,7 @@ def _emit(emitter: Any, value: Any) -> None:  # noqa: ANN401
         emitter.emit(ScalarEvent(None, STRING, (True, True), text, style=style))
 
 
-def _scalar(value: Any) -> tuple[str, str | None]:  # noqa: ANN401
+def _scalar(value: Any) -> tuple[str, str | None]:
     if isinstance(value, _Mark):
         return value, None if value.bare else '"'
     if isinstance(value, str):

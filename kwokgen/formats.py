@@ -24,7 +24,18 @@ QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMG
 BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)}
 DECIMAL = {
     suffix: Decimal(10) ** exponent
-    for suffix, exponent in {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}.items()
+    for suffix, exponent in {
+        "n": -9,
+        "u": -6,
+        "m": -3,
+        "": 0,
+        "k": 3,
+        "M": 6,
+        "G": 9,
+        "T": 12,
+        "P": 15,
+        "E": 18,
+    }.items()
 }
 MOST_LABEL = 63
 MOST_SUBDOMAIN = 253
@@ -126,7 +137,8 @@ def milliseconds(text: str) -> int:
     """A duration in whole milliseconds, rounded up."""
     factor = {"ms": Decimal(1), "s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)}
     parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)", text)
-    return int(sum(Decimal(number) * factor[unit] for number, unit in parts).to_integral_value(rounding="ROUND_CEILING"))
+    total = sum((Decimal(number) * factor[unit] for number, unit in parts), Decimal(0))
+    return int(total.to_integral_value(rounding="ROUND_CEILING"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +175,10 @@ def _label_value_meant(text: str) -> str:
 
 FORMATS = {
     "dns-label": Format(
-        is_label, "a DNS label", "lower-case letters, digits and '-', at most 63, a letter or digit at both ends", _label_meant
+        is_label,
+        "a DNS label",
+        "lower-case letters, digits and '-', at most 63, a letter or digit at both ends",
+        _label_meant,
     ),
     "dns-subdomain": Format(
         is_subdomain, "a DNS subdomain", "lower-case letters, digits, '-' and '.', at most 253, such as gpu.example.com"
@@ -176,12 +191,22 @@ FORMATS = {
     ),
     "label-key": Format(is_key, "a label key", "[prefix/]name with a name of at most 63 and a DNS subdomain as prefix"),
     "attribute": Format(
-        is_attribute, "a device attribute name", "letters, digits and '_', at most 32, no digit first, such as gpu_type", lambda text: text.replace("-", "_")
+        is_attribute,
+        "a device attribute name",
+        "letters, digits and '_', at most 32, no digit first, such as gpu_type",
+        lambda text: text.replace("-", "_"),
     ),
-    "semver": Format(is_semver, "a semantic version", "three numbers without leading zeros, such as 535.129.3", _semver_meant),
-    "duration": Format(is_duration, "a duration", 'a number with its unit, such as "90s", "5m" or "1h30m"', lambda text: f"{text}s"),
+    "semver": Format(
+        is_semver, "a semantic version", "three numbers without leading zeros, such as 535.129.3", _semver_meant
+    ),
+    "duration": Format(
+        is_duration, "a duration", 'a number with its unit, such as "90s", "5m" or "1h30m"', lambda text: f"{text}s"
+    ),
     "quantity": Format(
-        is_quantity, "a quantity", "a number with a suffix of Ki Mi Gi Ti Pi Ei or m k M G T P E, such as 64, 500m or 256Gi", _quantity_meant
+        is_quantity,
+        "a quantity",
+        "a number with a suffix of Ki Mi Gi Ti Pi Ei or m k M G T P E, such as 64, 500m or 256Gi",
+        _quantity_meant,
     ),
     "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),
     "cidr": Format(is_cidr, "an IPv4 network", "a network address and its length, such as 10.0.0.0/16"),

@@ -11,7 +11,9 @@ def requirements(cluster: Cluster) -> Requirements:
     dra = bool(cluster.claims or cluster.device_classes or any(pool.slices for pool in cluster.pools))
     others = []
     if cluster.controller.run == "existing":
-        others.append("a KWOK controller that takes Stages as objects and manages nodes annotated kwok.x-k8s.io/node=fake")
+        others.append(
+            "a KWOK controller that takes Stages as objects and manages nodes annotated kwok.x-k8s.io/node=fake"
+        )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
     return Requirements(
         gates=cluster.kubernetes.gates if dra else (),

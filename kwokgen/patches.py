@@ -24,7 +24,12 @@ FIXED = (
 )
 """What makes an object itself, and part of its bundle."""
 FIXED_OF = {
-    "ResourceSlice": (("spec", "driver"), ("spec", "nodeName"), ("spec", "pool"), ("metadata", "labels", "kwokgen.io/pool")),
+    "ResourceSlice": (
+        ("spec", "driver"),
+        ("spec", "nodeName"),
+        ("spec", "pool"),
+        ("metadata", "labels", "kwokgen.io/pool"),
+    ),
     "Node": (
         ("metadata", "labels", "kwokgen.io/pool"),
         ("metadata", "labels", "kwokgen.io/shard"),
@@ -52,7 +57,7 @@ def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[Series,
     return done
 
 
-def merged(value: Any, patch: Any) -> Any:  # noqa: ANN401 - data as JSON has it
+def merged(value: Any, patch: Any) -> Any:
     """RFC 7386: mappings are merged, null removes, everything else replaces."""
     if not isinstance(patch, Mapping):
         return deepcopy(patch)
@@ -70,10 +75,12 @@ def _fixed(patch: Patch) -> Iterator[Problem]:
         if _written(patch.merge, path):
             dotted = ".".join(path)
             hint = "what an object is called, and whose it is, follows from the blueprint"
-            yield Problem(patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint)
+            yield Problem(
+                patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint
+            )
 
 
-def _written(merge: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401
+def _written(merge: Any, path: tuple[str, ...]) -> bool:
     """Whether a merge reaches a path, also by removing or replacing what holds it."""
     for key in path:
         if not isinstance(merge, Mapping):
@@ -104,7 +111,11 @@ class _Patching:
             kinds = sorted({kind for one in series for kind, _ in one.kinds()})
             near = nearest(self.patch.kind, kinds)
             known = self.patch.kind in kinds
-            hint = "" if known else f"kinds of this bundle: {quoted(kinds)}" + (f'; did you mean "{near}"?' if near else "")
+            hint = (
+                ""
+                if known
+                else f"kinds of this bundle: {quoted(kinds)}" + (f'; did you mean "{near}"?' if near else "")
+            )
             yield Problem(self.patch.at.pos("target"), "patch", "the patch matches no object", hint)
         elif not self.changes:
             yield Problem(self.patch.at.pos("merge"), "patch", "the patch changes nothing: the objects are so already")

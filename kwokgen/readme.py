@@ -11,12 +11,18 @@ from kwokgen.series import Series
 
 def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str:
     """The whole file, without the ownership line."""
-    parts = (_about(cluster), _needed(cluster), _apply(cluster, kustomized=kustomized), _wait(cluster), _end(cluster, series))
+    parts = (
+        _about(cluster),
+        _needed(cluster),
+        _apply(cluster, kustomized=kustomized),
+        _wait(cluster),
+        _end(cluster, series),
+    )
     return "\n".join(line for part in parts for line in part)
 
 
 def _about(cluster: Cluster) -> Iterator[str]:
-    pools = ", ".join(f"{pool.count} × {pool.name}" for pool in cluster.pools)
+    pools = ", ".join(f"{pool.count} of {pool.name}" for pool in cluster.pools)
     yield ""
     yield f"Rendered by kwokgen for Kubernetes {cluster.kubernetes.minor}; change the blueprint, not these files."
     yield ""
@@ -32,7 +38,10 @@ def _needed(cluster: Cluster) -> Iterator[str]:
     yield "## What the cluster must have"
     yield ""
     yield f"- Kubernetes {cluster.kubernetes.minor}"
-    yield from (f"- feature gate: `{gate}=true`, on the API server, the controller manager and the scheduler" for gate in needed.gates)
+    yield from (
+        f"- feature gate: `{gate}=true`, on the API server, the controller manager and the scheduler"
+        for gate in needed.gates
+    )
     yield from (f"- runtime-config: `{entry}`, on the API server" for entry in needed.runtime_config)
     yield from (f"- {other}" for other in needed.others)
     yield ""

@@ -23,7 +23,7 @@ class _Unwritten:
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("a slot has no value yet: compute this in the column")
 
-    __str__ = __format__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __str__ = __format__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __add__ = __radd__ = __mod__ = __rmod__ = __mul__ = __bool__ = __len__ = __iter__ = _refuse
 
 
@@ -110,7 +110,7 @@ def one(document: Document, *, file: str, at: Place, by: str, pool: str | None =
     return Series(file=file, runs=(Run(Shape((document,)), 0, 0),), at=at, by=by, pool=pool)
 
 
-def filled(value: Any, columns: Mapping[str, Column], index: int) -> Any:  # noqa: ANN401 - data as JSON has it
+def filled(value: Any, columns: Mapping[str, Column], index: int) -> Any:
     """A shape's part with the values of one row."""
     if isinstance(value, Slot):
         return int(columns[value.column](index)) if value.sort == "int" else columns[value.column](index)

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,8 +35,7 @@ def to_stream(pieces: Iterable[bytes], stream: BinaryIO) -> None:
     Raises BrokenPipeError when the reader is gone, EnvironmentFailure for any other failure.
     """
     try:
-        for piece in pieces:
-            stream.write(piece)
+        stream.writelines(pieces)
         stream.flush()
     except BrokenPipeError:
         raise
@@ -95,10 +95,10 @@ def _same(path: Path, pieces: Iterator[bytes]) -> bool:
         return False
 
 
-def _read(stream: BinaryIO | object, size: int) -> bytes:
+def _read(stream: FileIO, size: int) -> bytes:
     """Exactly `size` bytes, or what is left: an unbuffered read may give less."""
     parts = []
-    while size and (part := stream.read(size)):  # type: ignore[attr-defined]
+    while size and (part := stream.read(size)):
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
@@ -149,10 +149,10 @@ def _stage(files: Iterable[File], staging: Path) -> None:
                 _write(new, piece)
 
 
-def _write(stream: object, piece: bytes) -> None:
+def _write(stream: FileIO, piece: bytes) -> None:
     view = memoryview(piece)
     while view:
-        view = view[stream.write(view) :]  # type: ignore[attr-defined]
+        view = view[stream.write(view) :]
 
 
 def _move(files: Iterable[File], staging: Path, folder: Path) -> None:

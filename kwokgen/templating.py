@@ -33,7 +33,7 @@ def render(template: str, values: Mapping[str, Any], at: Pos) -> Document:
         lstrip_blocks=True,
         undefined=StrictUndefined,
         finalize=lambda value: json.dumps(_marked(value, slots), ensure_ascii=False),
-        autoescape=False,  # noqa: S701 - the values are JSON in YAML, there is no HTML
+        autoescape=False,
     )
     try:
         text = environment.from_string(template).render(dict(values))
@@ -50,7 +50,7 @@ def _problem(at: Pos, line: int, message: str) -> Problem:
     return Problem(pos, "template", f"the template fails: {message}")
 
 
-def _marked(value: Any, slots: list[Slot | Join]) -> Any:  # noqa: ANN401 - data as JSON has it
+def _marked(value: Any, slots: list[Slot | Join]) -> Any:
     if isinstance(value, Slot | Join):
         slots.append(value)
         return f"{MARK}{len(slots) - 1}"
@@ -61,7 +61,7 @@ def _marked(value: Any, slots: list[Slot | Join]) -> Any:  # noqa: ANN401 - data
     return value
 
 
-def _slotted(value: Any, slots: list[Slot | Join]) -> Any:  # noqa: ANN401
+def _slotted(value: Any, slots: list[Slot | Join]) -> Any:
     if isinstance(value, str) and value.startswith(MARK):
         return slots[int(value.removeprefix(MARK))]
     if isinstance(value, dict):

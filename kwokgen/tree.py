@@ -106,7 +106,7 @@ class _Builder:
         text = self.lines[line] if line < len(self.lines) else ""
         return Pos(self.file, line + 1, column + 1, text[:400], max(1, length))
 
-    def take(self, event: Any) -> None:  # noqa: ANN401 - ruamel.yaml's events have no types
+    def take(self, event: Any) -> None:
         line, column = event.start_mark.line, event.start_mark.column
         if isinstance(event, DocumentStartEvent):
             self._document(line, column)
@@ -132,12 +132,12 @@ class _Builder:
             hint = "put each blueprint into a file of its own"
             self._fail(self.pos(line, column), "documents", "a second YAML document starts here", hint)
 
-    def _scalar_pos(self, event: Any) -> Pos:  # noqa: ANN401
+    def _scalar_pos(self, event: Any) -> Pos:
         start, end = event.start_mark, event.end_mark
         length = end.column - start.column if end.line == start.line else 1
         return self.pos(start.line, start.column, length)
 
-    def _open(self, event: Any, pos: Pos) -> None:  # noqa: ANN401
+    def _open(self, event: Any, pos: Pos) -> None:
         self._tag(event, pos)
         if len(self.stack) >= MOST_DEPTH:
             self._fail(pos, "nesting", f"nested deeper than {MOST_DEPTH} levels")
@@ -148,13 +148,13 @@ class _Builder:
         value = self._mapping(done) if done.mapping else tuple(done.nodes)
         self._put(Node(done.pos, value), done.anchor)
 
-    def _scalar(self, event: Any, pos: Pos) -> None:  # noqa: ANN401
+    def _scalar(self, event: Any, pos: Pos) -> None:
         plain = event.style in (None, "") and event.implicit[0]
         if not plain:
             self._tag(event, pos)
         self._put(Node(pos, scalar(event.value) if plain else event.value, event.value), event.anchor)
 
-    def _tag(self, event: Any, pos: Pos) -> None:  # noqa: ANN401
+    def _tag(self, event: Any, pos: Pos) -> None:
         tag = str(event.tag) if event.tag else ""
         if tag and tag not in (STR_TAG, "!"):
             self.problems.append(Problem(pos, "tag", f'the tag "{tag}" is not known', "leave it out"))

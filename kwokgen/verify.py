@@ -64,7 +64,7 @@ def _patch(patches: Sequence[Patch], kind: str, path: Path) -> Patch | None:
     return None
 
 
-def _reaches(merge: Any, path: Path) -> bool:  # noqa: ANN401 - data as JSON has it
+def _reaches(merge: Any, path: Path) -> bool:
     for step in path:
         if not hasattr(merge, "get") or step not in merge:
             return not hasattr(merge, "get")

@@ -83,14 +83,14 @@ class Cluster:
         return self.folder / "kubeconfig"
 
     def kubectl(
-        self, *arguments: str, input: str | None = None, check: bool = True
+        self, *arguments: str, stdin: str | None = None, check: bool = True
     ) -> "subprocess.CompletedProcess[str]":
         """This minor's own kubectl as administrator; a failure carries what kubectl said as a note."""
         command = [str(programs.path(f"kubernetes-{self.minor}", "kubectl")), *arguments]
         # HOME: a person's kuberc, and another cluster's discovery cache for the same port, stay out.
         environment = os.environ | {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}
         try:
-            return subprocess.run(command, env=environment, input=input, check=check, text=True, capture_output=True)
+            return subprocess.run(command, env=environment, input=stdin, check=check, text=True, capture_output=True)
         except subprocess.CalledProcessError as error:
             error.add_note(error.stderr)
             raise

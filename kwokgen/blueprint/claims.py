@@ -18,9 +18,13 @@ def device_classes(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...])
         if pool.gpus and pool.slices:
             derived.setdefault(
                 pool.gpus.driver,
-                DeviceClass(name=pool.gpus.driver, selectors=pool.gpus.selectors, created=True, at=pool.at.below("gpus")),
+                DeviceClass(
+                    name=pool.gpus.driver, selectors=pool.gpus.selectors, created=True, at=pool.at.below("gpus")
+                ),
             )
-    written = {item["name"]: _device_class(scope, item, place, derived) for item, place in zip(items, where, strict=True)}
+    written = {
+        item["name"]: _device_class(scope, item, place, derived) for item, place in zip(items, where, strict=True)
+    }
     return tuple((derived | written).values())
 
 
@@ -28,7 +32,9 @@ def _device_class(scope: Scope, item: Data, at: Place, derived: dict[str, Device
     base = derived.get(item["name"])
     selectors = item.get("selectors")
     if not item["create"] and selectors:
-        scope.fail(at.key("selectors"), "device-class", "a class that is not created has no selectors here", "leave them out")
+        scope.fail(
+            at.key("selectors"), "device-class", "a class that is not created has no selectors here", "leave them out"
+        )
     if item["create"] and not selectors:
         message = f'class "{item["name"]}" has no selectors'
         hint = "the derived class needs no entry" if base else "add selectors, or create: false if the cluster has it"
@@ -64,7 +70,9 @@ def _request(scope: Scope, item: Data, at: Place, index: int, classes: dict[str,
     scope.find(classes, item["deviceClassName"], at.pos("deviceClassName"), "device class")
     everything = item["allocationMode"] == "All"
     if everything and "count" in item:
-        scope.fail(at.key("count"), "claim", "a request for all devices has no count", "leave out count, or allocationMode")
+        scope.fail(
+            at.key("count"), "claim", "a request for all devices has no count", "leave out count, or allocationMode"
+        )
     selectors = list(item.get("selectors", ()))
     if "model" in item and (selector := _model_selector(scope, item["model"], at)):
         selectors.insert(0, selector)
@@ -86,6 +94,8 @@ def _model_selector(scope: Scope, model: str, at: Place) -> str | None:
         return None
     name = driver.data.get("modelAttribute")
     if name is None or name not in fact.data["attributes"]:
-        scope.fail(at.pos("model"), "claim", f'devices of "{model}" have no attribute that tells their model', "use selectors")
+        scope.fail(
+            at.pos("model"), "claim", f'devices of "{model}" have no attribute that tells their model', "use selectors"
+        )
         return None
     return f"device.attributes['{driver.name}'].{name} == '{fact.data['attributes'][name]}'"

@@ -27,7 +27,8 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
     written: Data = item.get("gpus", {})
     where = at.below("gpus")
     if not written and not bare.gpus:
-        return _none(scope, item, at)
+        _none(scope, item, at)
+        return None
     if "driver" in written:
         return _own(scope, written, where)
     brought = dict(bare.gpus or {})
@@ -91,7 +92,7 @@ def _overridden(
     new_capacity = quantities(written.get("capacity", {}), at.below("capacity"))
     for section, new, old in (("attributes", new_attributes, attributes), ("capacity", new_capacity, capacity)):
         for name, value in new.items():
-            if name in old and old[name] == value:  # type: ignore[index]
+            if name in old and old[name] == value:
                 scope.warn(at.pos(section, name), "override", f"the model has this {name} by itself", "leave it out")
     return attributes | new_attributes, capacity | new_capacity
 

@@ -27,7 +27,10 @@ def resolve(scope: Scope, spec: Data, at: Place, lifecycles: tuple[Lifecycle, ..
     items = spec["pools"]
     where = places(at, "pools", items)
     scope.distinct(items, where, "pools")
-    pools = [_pool(scope, item, place, number, lifecycles) for number, (item, place) in enumerate(zip(items, where, strict=True))]
+    pools = [
+        _pool(scope, item, place, number, lifecycles)
+        for number, (item, place) in enumerate(zip(items, where, strict=True))
+    ]
     return tuple(pool for pool in pools if pool)
 
 
@@ -65,9 +68,7 @@ def _machine(scope: Scope, item: Data, at: Place) -> Bare | None:
         capacity = {"pods": PODS} | quantities(item["machine"], at.below("machine"))
         for name in changes:
             scope.fail(at.key("capacity", name), "override", "the machine is written out: put its capacity there")
-        machine = Machine(
-            name="", arch=item.get("arch", "amd64"), capacity=capacity, allocatable=capacity, labels={}
-        )
+        machine = Machine(name="", arch=item.get("arch", "amd64"), capacity=capacity, allocatable=capacity, labels={})
         return Bare(machine, None, ())
     return _catalogued(scope, item, at, changes)
 
@@ -79,10 +80,12 @@ def _catalogued(scope: Scope, item: Data, at: Place, changes: Mapping[str, str])
     own = quantities(fact.data["capacity"], fact.at.below("capacity"))
     for name, value in changes.items():
         if own.get(name) == value:
-            scope.warn(at.pos("capacity", name), "override", f"{item['machine']} has {name}: {value} by itself", "leave it out")
+            scope.warn(
+                at.pos("capacity", name), "override", f"{item['machine']} has {name}: {value} by itself", "leave it out"
+            )
     if item.get("arch") == fact.data["arch"]:
         scope.warn(at.pos("arch"), "override", f"{item['machine']} is {fact.data['arch']} by itself", "leave it out")
-    capacity = own | changes
+    capacity = own | dict(changes)
     reserved = quantities(fact.data.get("reserved", {}), fact.at.below("reserved"))
     machine = Machine(
         name=item["machine"],
@@ -99,7 +102,11 @@ def _allocatable(scope: Scope, capacity: Mapping[str, str], reserved: Mapping[st
     for name, kept in reserved.items():
         left = (formats.quantity(capacity.get(name, "0")) or Decimal(0)) - (formats.quantity(kept) or Decimal(0))
         if left < 0:
-            scope.fail(at.pos("capacity", name), "capacity", f"the machine's own reserve of {name} is {kept}, above its capacity")
+            scope.fail(
+                at.pos("capacity", name),
+                "capacity",
+                f"the machine's own reserve of {name} is {kept}, above its capacity",
+            )
             continue
         done[name] = _in_unit(left, capacity[name], kept)
     return done
@@ -118,11 +125,21 @@ def _with_resource(scope: Scope, machine: Machine, gpus: Gpus | None, item: Data
     key = ("machine", gpus.resource) if isinstance(item["machine"], dict) else ("capacity", gpus.resource)
     if gpus.resource in machine.capacity:
         message = f"{gpus.resource} stands in the capacity and comes with the GPUs as well"
-        scope.fail(at.key(*map(str, key)), "gpus", message, "a scheduler would see the GPUs twice; leave it out of the capacity")
+        scope.fail(
+            at.key(*map(str, key)),
+            "gpus",
+            message,
+            "a scheduler would see the GPUs twice; leave it out of the capacity",
+        )
     if item["expose"] != "extended-resource":
         return machine
     if gpus.resource is None:
-        scope.fail(at.pos("expose"), "gpus", "the driver names no extended resource", "add gpus.resource, such as example.com/gpu")
+        scope.fail(
+            at.pos("expose"),
+            "gpus",
+            "the driver names no extended resource",
+            "add gpus.resource, such as example.com/gpu",
+        )
         return machine
     extra = {gpus.resource: str(gpus.count)}
     return Machine(

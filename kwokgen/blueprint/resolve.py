@@ -7,8 +7,9 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import lifecycles, pools, workloads
+from kwokgen.blueprint import lifecycles, pools
 from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.blueprint.workloads import Parts
 from kwokgen.catalog import Catalog, entries
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch
 from kwokgen.model.lifecycle import Lifecycle
@@ -41,9 +42,15 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
     names = tuple(namespace.name for namespace in namespaces)
     classes = claims_of.device_classes(scope, spec, where, found)
     claims = claims_of.claims(scope, spec, where, classes, names)
-    jobs = workloads.resolve(
-        scope, spec, where, pools=found, claims=claims, lifecycles=lives["pods"], namespaces=names
+    parts = Parts(
+        scope=scope,
+        pools={pool.name: pool for pool in found},
+        claims={claim.name: claim for claim in claims},
+        lifecycles=lives["pods"],
+        namespaces=names,
+        written_pools=tuple(pool["name"] for pool in spec["pools"]),
     )
+    jobs = parts.workloads(spec, where)
     patches = _patches(scope, spec, where)
     if kubernetes is None or controller is None:
         return None

@@ -23,7 +23,7 @@ def filled(node: Node) -> dict[str, Any]:
     return value
 
 
-def _fill(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Any:  # noqa: ANN401
+def _fill(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
     if "$ref" in schema:
         schema = definitions[schema["$ref"].removeprefix("#/$defs/")] | schema
     if isinstance(value, dict):
@@ -38,7 +38,7 @@ def _fill(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> An
     return value
 
 
-def _default(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:  # noqa: ANN401
+def _default(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
     if "$ref" in schema:
         schema = definitions[schema["$ref"].removeprefix("#/$defs/")] | schema
     return schema.get("default")

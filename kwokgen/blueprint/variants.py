@@ -119,9 +119,7 @@ class _Assignment:
             self._fail(at, f'"{step}" leads nowhere: {node.raw or "this"} is a single value')
         return replace(node, value=self._key(node, at, str(step), rest, value))
 
-    def _key(
-        self, node: Node, at: int, key: str, rest: list[tuple[int, str | int]], value: Node
-    ) -> dict[str, Entry]:
+    def _key(self, node: Node, at: int, key: str, rest: list[tuple[int, str | int]], value: Node) -> dict[str, Entry]:
         entries = dict(node.value) if isinstance(node.value, dict) else {}
         key_pos = self._pos(at, len(key))
         if not rest:
@@ -140,6 +138,7 @@ class _Assignment:
         near = nearest(str(step), names)
         hint = f'did you mean "{near}"?' if near else "only an item that is there can be set"
         self._fail(at, f'no item is named "{step}". available: {quoted(filter(None, names))}', hint)
+        return None
 
     def _pos(self, at: int, length: int = 1) -> Pos:
         return Pos(self.file, 1, at + 1, self.argument, length)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
-from kwokgen.catalog import Fact
 from kwokgen.model.claim import Claim
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
@@ -16,50 +16,28 @@ from kwokgen.model.workload import Container, RunTime, Workload
 from kwokgen.problem import quoted
 
 
-def resolve(
-    scope: Scope,
-    spec: Data,
-    at: Place,
-    *,
-    pools: tuple[Pool, ...],
-    claims: tuple[Claim, ...],
-    lifecycles: tuple[Lifecycle, ...],
-    namespaces: tuple[str, ...],
-) -> tuple[Workload, ...]:
-    """Every workload that could be understood."""
-    items = spec.get("workloads", [])
-    where = places(at, "workloads", items)
-    scope.distinct(items, where, "workloads")
-    context = _Context(scope, pools, claims, lifecycles, namespaces, {item["name"] for item in spec["pools"]})
-    made = [context.workload(item, place) for item, place in zip(items, where, strict=True)]
-    return tuple(workload for workload in made if workload)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The parts of the blueprint that a workload refers to; `written_pools` names those with problems as well."""
 
+    scope: Scope
+    pools: Mapping[str, Pool]
+    claims: Mapping[str, Claim]
+    lifecycles: tuple[Lifecycle, ...]
+    namespaces: tuple[str, ...]
+    written_pools: tuple[str, ...]
 
-class _Context:
-    """The parts of the blueprint that a workload refers to."""
+    def workloads(self, spec: Data, at: Place) -> tuple[Workload, ...]:
+        """Every workload that could be understood."""
+        items = spec.get("workloads", [])
+        where = places(at, "workloads", items)
+        self.scope.distinct(items, where, "workloads")
+        made = [self._workload(item, place) for item, place in zip(items, where, strict=True)]
+        return tuple(workload for workload in made if workload)
 
-    def __init__(
-        self,
-        scope: Scope,
-        pools: Sequence[Pool],
-        claims: Sequence[Claim],
-        lifecycles: Sequence[Lifecycle],
-        namespaces: Sequence[str],
-        written_pools: set[str],
-    ) -> None:
-        self.scope = scope
-        self.pools = {pool.name: pool for pool in pools}
-        self.claims = {claim.name: claim for claim in claims}
-        self.lifecycles = {lifecycle.name: lifecycle for lifecycle in lifecycles}
-        self.default = lifecycles[0]
-        self.namespaces = namespaces
-        self.written_pools = written_pools
-
-    def workload(self, item: Data, at: Place) -> Workload | None:
+    def _workload(self, item: Data, at: Place) -> Workload | None:
         fact = self.scope.fact("workloads", item["kind"], at.pos("kind"), "kind of workload")
-        lifecycle = self.scope.find(
-            self.lifecycles, item.get("lifecycle", self.default.name), at.pos("lifecycle"), "lifecycle of pods"
-        )
+        lifecycle = self._lifecycle(item, at)
         namespace = item.get("namespace", self.namespaces[0])
         self.scope.find(dict.fromkeys(self.namespaces, True), namespace, at.pos("namespace"), "namespace")
         pools = self._pools(item, at)
@@ -67,19 +45,6 @@ class _Context:
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
-        return self._made(item, at, fact, lifecycle, namespace, pools, claims, container)
-
-    def _made(
-        self,
-        item: Data,
-        at: Place,
-        fact: Fact,
-        lifecycle: Lifecycle,
-        namespace: str,
-        pools: tuple[Pool, ...],
-        claims: tuple[Claim, ...],
-        container: Container,
-    ) -> Workload:
         return Workload(
             name=item["name"],
             kind=item["kind"],
@@ -98,15 +63,20 @@ class _Context:
             restart_policy=item["restartPolicy"],
             suspend=item["suspend"],
             lifecycle=lifecycle,
-            default_lifecycle=lifecycle is self.default,
+            default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
             template=fact.data["template"],
             file=fact.file,
             at=at,
         )
 
+    def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
+        named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}
+        wanted = item.get("lifecycle", self.lifecycles[0].name)
+        return self.scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of pods")
+
     def _parallelism(self, item: Data, at: Place) -> int:
-        wanted: int = item.get("parallelism", item["pods"])
+        wanted: int = item.get("parallelism") or item["pods"]
         if wanted > item["pods"]:
             message = f"{wanted} pods at once are more than the job's {item['pods']}"
             self.scope.fail(at.pos("parallelism"), "workload", message, "raise pods, or lower parallelism")
@@ -117,8 +87,7 @@ class _Context:
             return tuple(self.pools.values())
         found = []
         for index, name in enumerate(item["pools"]):
-            known = self.pools if name not in self.written_pools else dict.fromkeys(self.written_pools)
-            self.scope.find(known, name, at.pos("pools", index), "pool")
+            self.scope.find(dict.fromkeys(self.written_pools, True), name, at.pos("pools", index), "pool")
             if name in self.pools:
                 found.append(self.pools[name])
         return tuple(found)
@@ -136,14 +105,15 @@ class _Context:
 
     def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
         where = at.below("container") if "container" in at.node.plain() else at
-        extra = {}
+        extra: dict[str, str] = {}
         if "gpus" in item:
             resource = self._resource(at, pools)
             given = item["container"].get("resources", {})
-            if resource in given:
+            if resource and resource in given:
                 message = f"gpus: {item['gpus']} and {resource}: {given[resource]} say the same twice"
                 self.scope.fail(at.pos("container", "resources", resource), "workload", message, "keep one of them")
-            extra = {resource: str(item["gpus"])} if resource else {}
+            if resource:
+                extra[resource] = str(item["gpus"])
         return _container(item["container"], where, extra)
 
     def _resource(self, at: Place, pools: tuple[Pool, ...]) -> str | None:
@@ -152,7 +122,9 @@ class _Context:
             return names.pop()
         if names:
             message = f"the pools have GPUs of several resources: {quoted(names)}"
-            self.scope.fail(at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources")
+            self.scope.fail(
+                at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
+            )
         elif pools:
             message = "no pool of the workload exposes its GPUs as an extended resource"
             self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")

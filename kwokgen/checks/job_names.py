@@ -17,6 +17,8 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for workload in cluster.workloads:
         longest = f"{workload.name}-{workload.count - 1}-{workload.pods - 1}"
         if len(longest) > MOST_LABEL:
-            message = f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'
+            message = (
+                f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'
+            )
             hint = f"cut the name to {MOST_LABEL - len(longest) + len(workload.name)} characters"
             yield Problem(workload.at.pos("name"), ID, message, hint)

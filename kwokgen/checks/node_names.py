@@ -30,7 +30,9 @@ def _legal(pool: Pool) -> Iterator[Problem]:
         yield Problem(pos, ID, f'the node name "{longest}" is not {form.what}: {form.allowed}')
     elif len(longest) > MOST_LABEL:
         message = f'the node name "{longest}" has {len(longest)} characters with its index, {MOST_LABEL} is the most'
-        hint = f"kubernetes.io/hostname has it as its value; cut the name to {MOST_LABEL - len(longest) + len(pool.name)}"
+        hint = (
+            f"kubernetes.io/hostname has it as its value; cut the name to {MOST_LABEL - len(longest) + len(pool.name)}"
+        )
         yield Problem(pos, ID, message, hint)
 
 

@@ -32,5 +32,7 @@ def _fractions(at: Place, quantities: Mapping[str, str]) -> Iterator[Problem]:
         if value is None or value == value.to_integral_value():
             continue
         unit = written[-1]
-        hint = f'did you mean "{written[:-1]}M" or "{written[:-1]}Mi"?' if unit == "m" else "write a whole number of bytes"
+        hint = (
+            f'did you mean "{written[:-1]}M" or "{written[:-1]}Mi"?' if unit == "m" else "write a whole number of bytes"
+        )
         yield Problem(at.pos(name), ID, f'"{written}" of {name} is {value.normalize():f} bytes', hint, "warning")

@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _version(wanted: bool) -> None:
     if wanted:
         from kwokgen import __version__
 
@@ -32,7 +32,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 
 @app.callback()
 def _main(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),  # noqa: FBT001, FBT003
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     """Static Kubernetes YAML for GPU clusters that do not exist, from one blueprint."""
 

@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command("catalog")(show)
 
 
-def show(kind: Kind = None, name: Name = None, catalog: Catalogs = [], format_: Formats = Format.text) -> None:  # noqa: B006
+def show(kind: Kind = None, name: Name = None, catalog: Catalogs = [], format_: Formats = Format.text) -> None:
     """List what a blueprint can name, or show an entry with its facts and sources."""
     from kwokgen.cli.options import catalogue
     from kwokgen.cli.report import reporting
@@ -86,6 +86,8 @@ def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None
     for kind in holding:
         fact = facts.get(kind, name, pos, kind)
         if form is Format.json:
-            typer.echo(json.dumps({"kind": kind, "name": name, "file": fact.file, **fact.data}, indent=2, ensure_ascii=False))
+            typer.echo(
+                json.dumps({"kind": kind, "name": name, "file": fact.file, **fact.data}, indent=2, ensure_ascii=False)
+            )
         else:
             sys.stdout.write(f"# {fact.file}\n{emit.dump(dict(fact.data)).removeprefix('---' + chr(10))}")

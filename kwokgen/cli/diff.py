@@ -26,10 +26,10 @@ def register(app: typer.Typer) -> None:
 def diff(
     blueprint: Blueprint,
     folder: Folder,
-    overlay: Overlays = [],  # noqa: B006 - typer copies it
-    set_: Sets = [],  # noqa: B006
-    catalog: Catalogs = [],  # noqa: B006
-    strict: Strict = False,  # noqa: FBT002
+    overlay: Overlays = [],
+    set_: Sets = [],
+    catalog: Catalogs = [],
+    strict: Strict = False,
     format_: Formats = Format.text,
 ) -> None:
     """Show what a render would change in a bundle's folder, by object; exit 1 if anything."""

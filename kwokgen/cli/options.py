@@ -29,12 +29,16 @@ def _catalog_names(kind: str) -> list[str]:
 
 Blueprint = Annotated[str, typer.Argument(metavar="BLUEPRINT", help="A blueprint's file; - is standard input.")]
 Blueprints = Annotated[list[str], typer.Argument(metavar="BLUEPRINT…", help="Blueprints' files; - is standard input.")]
-Overlays = Annotated[list[str], typer.Option("--overlay", metavar="FILE", help="A partial blueprint laid over it; repeatable.")]
+Overlays = Annotated[
+    list[str], typer.Option("--overlay", metavar="FILE", help="A partial blueprint laid over it; repeatable.")
+]
 Sets = Annotated[
-    list[str], typer.Option("--set", metavar="PATH=VALUE", help="A value below spec, as pools.gpu.count=100; repeatable.")
+    list[str],
+    typer.Option("--set", metavar="PATH=VALUE", help="A value below spec, as pools.gpu.count=100; repeatable."),
 ]
 Catalogs = Annotated[
-    list[str], typer.Option("--catalog", metavar="DIR", help="A folder of more catalogue entries; repeatable, later wins.")
+    list[str],
+    typer.Option("--catalog", metavar="DIR", help="A folder of more catalogue entries; repeatable, later wins."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Warnings fail as well.")]
 Formats = Annotated[Format, typer.Option("--format", help="How problems are written.")]

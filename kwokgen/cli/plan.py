@@ -22,10 +22,10 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     blueprint: Blueprint,
-    overlay: Overlays = [],  # noqa: B006 - typer copies it
-    set_: Sets = [],  # noqa: B006
-    catalog: Catalogs = [],  # noqa: B006
-    strict: Strict = False,  # noqa: FBT002
+    overlay: Overlays = [],
+    set_: Sets = [],
+    catalog: Catalogs = [],
+    strict: Strict = False,
     format_: Formats = Format.text,
 ) -> None:
     """Show what a render would make, and what the cluster must have."""

@@ -41,17 +41,17 @@ def render(
     blueprints: Blueprints,
     output: Output = None,
     only: OnlyOption = None,
-    overlay: Overlays = [],  # noqa: B006 - typer copies it
-    set_: Sets = [],  # noqa: B006
-    catalog: Catalogs = [],  # noqa: B006
-    strict: Strict = False,  # noqa: FBT002
+    overlay: Overlays = [],
+    set_: Sets = [],
+    catalog: Catalogs = [],
+    strict: Strict = False,
     format_: Formats = Format.text,
 ) -> None:
     """Write the Kubernetes YAML of blueprints to stdout, or into folders with -o."""
     from kwokgen.cli.report import reporting
 
     if only and output:
-        raise typer.BadParameter("goes to stdout: leave out -o", param_hint="--only")  # noqa: EM101 - typer's own way
+        raise typer.BadParameter("goes to stdout: leave out -o", param_hint="--only")
     with reporting(format_, strict=strict) as warn:
         rendered = _rendered(blueprints, overlay, set_, catalog)
         warn([warning for one in rendered for warning in one.warnings])

@@ -16,7 +16,9 @@ from kwokgen.problem import KwokgenError, Pos, Problem, errors
 
 
 @contextmanager
-def reporting(form: Format, *, strict: bool, stream: TextIO | None = None) -> Iterator[Callable[[Sequence[Problem]], None]]:
+def reporting(
+    form: Format, *, strict: bool, stream: TextIO | None = None
+) -> Iterator[Callable[[Sequence[Problem]], None]]:
     """Prints problems that end the work and exits 1; the given function prints warnings, and fails when strict."""
     out = stream or sys.stderr
     try:
@@ -88,7 +90,7 @@ def _place(pos: Pos) -> dict[str, object]:
 
 
 def _github(problem: Problem) -> str:
-    """https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
+    """https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
     place = [("file", problem.pos.file)]
     if problem.pos.line:
         place += [("line", str(problem.pos.line)), ("col", str(problem.pos.column))]

@@ -27,7 +27,7 @@ class Node:
     value: Scalar | dict[str, Entry] | tuple[Node, ...]
     raw: str = ""
 
-    def plain(self) -> Any:  # noqa: ANN401 - data as JSON has it
+    def plain(self) -> Any:
         """The value without places: dicts, lists and scalars."""
         if isinstance(self.value, dict):
             return {key: entry.node.plain() for key, entry in self.value.items()}

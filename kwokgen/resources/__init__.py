@@ -28,7 +28,9 @@ class Resource(Protocol):
 def modules() -> tuple[Resource, ...]:
     """Every kind, by the modules of this folder."""
     names = sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".py"))
-    found: list[ModuleType] = [import_module(f"{__name__}.{name.removesuffix('.py')}") for name in names if name[0] != "_"]
+    found: list[ModuleType] = [
+        import_module(f"{__name__}.{name.removesuffix('.py')}") for name in names if name[0] != "_"
+    ]
     return tuple(cast("Resource", module) for module in found if hasattr(module, "build"))
 
 

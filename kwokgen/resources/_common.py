@@ -22,7 +22,14 @@ def owned(cluster: Cluster, more: Mapping[str, Any] | None = None) -> dict[str, 
     return {MANAGED_BY: "kwokgen", INSTANCE: cluster.name} | dict(more or {})
 
 
-def metadata(cluster: Cluster, name: Any, *, namespace: str | None = None, labels: Mapping[str, Any] | None = None, annotations: Mapping[str, Any] | None = None) -> dict[str, Any]:  # noqa: ANN401, E501
+def metadata(
+    cluster: Cluster,
+    name: Any,
+    *,
+    namespace: str | None = None,
+    labels: Mapping[str, Any] | None = None,
+    annotations: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """The metadata of an object; `name` may be a slot."""
     done: dict[str, Any] = {"name": name}
     if namespace:

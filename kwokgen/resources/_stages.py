@@ -51,7 +51,9 @@ def _guarded(cluster: Cluster, lifecycle: Lifecycle, stage: Stage) -> dict[str, 
 def _for_pool(cluster: Cluster, pool: Pool, stage: Stage) -> dict[str, Any]:
     spec = deepcopy(dict(stage.spec))
     capacity, allocatable = pool.machine.capacity, pool.machine.allocatable
-    wanted = ";".join(",".join(sorted(f"{key}={value}" for key, value in part.items())) for part in (capacity, allocatable))
+    wanted = ";".join(
+        ",".join(sorted(f"{key}={value}" for key, value in part.items())) for part in (capacity, allocatable)
+    )
     spec["selector"]["matchLabels"] = {INSTANCE: cluster.name, POOL: pool.name}
     for expression in spec["selector"]["matchExpressions"]:
         expression["values"] = [wanted if value == "$wanted" else value for value in expression["values"]]

@@ -41,7 +41,9 @@ def columns(pool: Pool) -> dict[str, Column]:
         return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
     return {
-        "name": (lambda index: f"{before}{index:0{width}d}{after}") if width else (lambda index: f"{before}{index}{after}"),
+        "name": (lambda index: f"{before}{index:0{width}d}{after}")
+        if width
+        else (lambda index: f"{before}{index}{after}"),
         "shard": lambda index: _SHARDS[index % SHARD_VALUES],
         "address": address,
     }
@@ -76,8 +78,7 @@ def _labels(pool: Pool) -> dict[str, Any]:
 
 
 def _status(cluster: Cluster, pool: Pool) -> dict[str, Any]:
-    """Both address types, since KWOK 0.8 deletes all of them when one is missing; no Ready condition, since no Stage
-    matches a node that is born with one."""
+    """Both address types, or KWOK 0.8 deletes all; no conditions, or no Stage that makes a node Ready matches it."""
     return {
         "addresses": [
             {"type": "InternalIP", "address": Slot("address")},

@@ -37,7 +37,9 @@ def spec(cluster: Cluster, claim: Claim) -> dict[str, Any]:
 def _request(request: Request, *, flat: bool) -> dict[str, Any]:
     """Mode and count are written even where they are the default, or no later apply says `unchanged`."""
     body: dict[str, Any] = {"deviceClassName": request.device_class}
-    body |= {"allocationMode": "All"} if request.count is None else {"allocationMode": "ExactCount", "count": request.count}
+    body |= (
+        {"allocationMode": "All"} if request.count is None else {"allocationMode": "ExactCount", "count": request.count}
+    )
     if request.selectors:
         body["selectors"] = [{"cel": {"expression": text}} for text in request.selectors]
     return {"name": request.name, **body} if flat else {"name": request.name, "exactly": body}

@@ -87,8 +87,7 @@ def _attribute(value: Attribute) -> dict[str, Any]:
 
 
 def _uuid(cluster: Cluster, pool: Pool, prefix: str, device: int) -> Join:
-    """Distinct for each device of each cluster; only the node's index is a slot, a hash per node costs more than all
-    the rest of its slice."""
+    """Distinct for each device of each cluster; only the index is a slot: a hash a node costs more than its slice."""
     digest = blake2b(f"{cluster.name}/{pool.name}".encode(), digest_size=10).hexdigest()
     fixed = f"{prefix}{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-"
     return Join((fixed, Slot("hex", "hex"), f"{device:04x}"))
