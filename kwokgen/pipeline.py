@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kwokgen import checks, patches, resources
+from kwokgen import checks, expressions, patches, resources
 from kwokgen.blueprint import resolve, shape, source, variants
 from kwokgen.bundle import Bundle, bundle
 from kwokgen.catalog import Catalog
@@ -55,7 +55,7 @@ def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ..
     if problems:
         raise KwokgenError(*problems)
     cluster, warnings = resolve.resolve(node, shape.filled(node), catalog)
-    found = (*warnings, *checks.check(cluster))
+    found = (*warnings, *checks.check(cluster), *expressions.check(cluster))
     if errors(found):
         raise KwokgenError(*found)
     return cluster, ordered(found)

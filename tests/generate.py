@@ -11,7 +11,7 @@ FILE = Path(__file__).parents[1] / "schemas" / "names.schema.json"
 
 
 def names_schema() -> dict[str, object]:
-    """The catalogue's names as enums, so that editors complete them."""
+    """The blueprint's schema with the catalogue's names as enums, so that editors complete them."""
     catalog = Catalog()
     definitions = {
         kind.replace("/", "-"): {"description": f"A name of catalog/{kind}.", "enum": list(catalog.names(kind))}
@@ -21,9 +21,31 @@ def names_schema() -> dict[str, object]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://kwokgen.io/schemas/names.schema.json",
         "$comment": "Generated from kwokgen/catalog by make generate; add a catalogue file instead of editing this.",
-        "title": "Names of the catalogue",
+        "title": "kwokgen blueprint with the names of the built-in catalogue",
+        "allOf": [{"$ref": "blueprint.schema.json"}],
+        "properties": {"spec": _object(SPEC)},
         "$defs": definitions,
     }
+
+
+SPEC = {
+    "kubernetes": "kubernetes",
+    "controller": {"version": "kwok"},
+    "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
+    "pools": [{"machine": "machines", "gpus": {"model": "gpus"}}],
+    "claims": [{"requests": [{"model": "gpus"}]}],
+    "workloads": [{"kind": "workloads"}],
+}
+"""Where a blueprint names an entry of the catalogue."""
+
+
+def _object(part: object) -> dict[str, object]:
+    if isinstance(part, dict):
+        return {"properties": {key: _object(below) for key, below in part.items()}}
+    if isinstance(part, list):
+        return {"items": _object(part[0])}
+    # A machine may be written out instead of named.
+    return {"if": {"type": "string"}, "then": {"$ref": f"#/$defs/{part}"}}
 
 
 def main() -> None:

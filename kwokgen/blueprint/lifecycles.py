@@ -51,7 +51,7 @@ def _sort(scope: Scope, item: Data, at: Place) -> str | None:
 
 def _default(scope: Scope, sort: str, at: Place) -> Lifecycle:
     fact = scope.catalog.get(FOLDER[sort], DEFAULTS[sort], at.pos(), "lifecycle")
-    return _made(DEFAULTS[sort], sort, fact, _times(fact, {}), at)
+    return _made(DEFAULTS[sort], fact, _times(fact, {}), at)
 
 
 def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | None:
@@ -68,7 +68,7 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
             takes = f"it takes {quoted(known)}" if known else "it takes none"
             message = f'the lifecycle "{item[sort]}" has no time "{time}". {takes}'
             scope.fail(at.key(time), "lifecycle", message)
-    return _made(item["name"], sort, fact, _times(fact, given), at)
+    return _made(item["name"], fact, _times(fact, given), at)
 
 
 def _times(fact: Fact, given: Mapping[str, str]) -> dict[str, int]:
@@ -77,7 +77,7 @@ def _times(fact: Fact, given: Mapping[str, str]) -> dict[str, int]:
     return {time: formats.milliseconds(given.get(time, about["default"])) for time, about in known.items()}
 
 
-def _made(name: str, sort: str, fact: Fact, times: Mapping[str, int], at: Place) -> Lifecycle:
+def _made(name: str, fact: Fact, times: Mapping[str, int], at: Place) -> Lifecycle:
     return Lifecycle(
         name=name,
         kind=fact.data["kind"],
@@ -85,9 +85,9 @@ def _made(name: str, sort: str, fact: Fact, times: Mapping[str, int], at: Place)
         stages=tuple(stage(fact, entry, times) for entry in fact.data["stages"]),
         takes_run=fact.data.get("takesRun", False),
         needs_lease=fact.data.get("needsLease", False),
-        file=fact.file,
         builtin=fact.builtin,
-        at=at if sort in at.node.plain() else Place(fact.at.node),
+        entry=fact.at,
+        at=at,
     )
 
 

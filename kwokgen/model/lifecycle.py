@@ -20,7 +20,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifecycle:
-    """A named lifecycle; `takes_run` says that pods may bring run times of their own."""
+    """A named lifecycle; `takes_run` says that pods may bring run times of their own, `entry` is the catalogue's."""
 
     name: str
     kind: str
@@ -28,6 +28,6 @@ class Lifecycle:
     stages: tuple[Stage, ...]
     takes_run: bool
     needs_lease: bool
-    file: str
     builtin: bool
+    entry: Place
     at: Place

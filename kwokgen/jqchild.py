@@ -1,0 +1,37 @@
+"""The bounded process: jq expressions with samples on stdin, a line of JSON for each on stdout."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+
+CPU_SECONDS = 4
+MEMORY = 512 * 1024 * 1024
+
+
+def main() -> None:
+    """Answers in turn, so that the one it does not survive is known."""
+    # libjq does not look at Python's signals: only the kernel can stop it.
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    import jq
+
+    for expression, sample in json.load(sys.stdin):
+        sys.stdout.write(json.dumps(_answer(jq, expression, sample)) + "\n")
+        sys.stdout.flush()
+
+
+def _answer(jq: object, expression: str, sample: object) -> dict[str, object]:
+    try:
+        program = jq.compile(expression)  # type: ignore[attr-defined]
+    except ValueError as error:
+        return {"syntax": str(error).splitlines()[0]}
+    try:
+        return {"results": program.input_value(sample).all()}
+    except ValueError as error:
+        return {"results": [], "error": f"fails: {str(error).splitlines()[0]}"}
+
+
+if __name__ == "__main__":
+    main()
