@@ -36,12 +36,12 @@ test: $(READY) ## every test, on the real control plane of 1.34 and 1.37 as well
 test-matrix: $(READY) ## the live tests on every Kubernetes minor
 	$(BIN)/python -m pytest -q tests/live --minors 1.33,1.34,1.35,1.36,1.37
 
-generate: $(READY) ## write what is derived: schemas/names.schema.json
+generate: $(READY) ## write what is derived: schemas/names.schema.json, kwokgen/catalog/compiled.json
 	$(BIN)/python -m tests.generate
 
 verify: generate render ## fail when what is derived or out/ is not as committed
-	git diff --exit-code -- schemas out
-	@test -z "$$(git status --porcelain -- schemas out)" || { git status --short -- schemas out; exit 1; }
+	git diff --exit-code -- schemas kwokgen/catalog out
+	@test -z "$$(git status --porcelain -- schemas kwokgen/catalog out)" || { git status --short -- schemas kwokgen/catalog out; exit 1; }
 
 bench: $(READY) ## kwokgen beside what people use instead: bench/RESULTS.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kwokgen import emit, readme
 from kwokgen.model.cluster import Cluster
@@ -16,8 +16,7 @@ MOST_KUSTOMIZED = 1_000
 KUSTOMIZATION = "Kustomization"
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A file of a bundle: its path below the folder, and its content, made anew at each call."""
 
     path: str
@@ -29,8 +28,7 @@ class File:
         return self.path.endswith(".yaml") and "/" not in self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """All files, in byte order of their paths."""
 
     name: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from kwokgen import resources, tree
 from kwokgen.bundle import Bundle
@@ -19,8 +19,7 @@ HEAD = re.compile(r"^kind: (?P<kind>\S+)$.*?^metadata:\n(?P<meta>(?:  .*\n?)+)",
 IN_META = re.compile(r'^  (name|namespace): "?([^"\n]*)"?$', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A value that differs; None is a value that is not there."""
 
     path: str
@@ -28,8 +27,7 @@ class Field:
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """An object that a render adds, removes or changes; `recreate` when no update can do so."""
 
     action: Literal["add", "remove", "change"]
@@ -62,7 +60,7 @@ def _file(path: str, before: str, after: str) -> Change:
     return Change(action, "file", "", path)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Comparison:
     """Objects that were found on one side only so far, and the differences already understood."""
 

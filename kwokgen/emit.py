@@ -1,43 +1,30 @@
-"""Series to bytes: every shape is written once with ruamel.yaml, cut at its slots, and stamped for every row."""
+"""Series to bytes: every shape is written once, cut at its slots, and stamped for every row.
+
+The writer is our own: block style of strings, numbers and nulls is a page, and ruamel.yaml's emitter would have to be told
+the style of every scalar anyway; it is held against three readers by tests/unit/test_emit.py.
+"""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
-
-from ruamel.yaml.emitter import Emitter, ScalarAnalysis
-from ruamel.yaml.events import (
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-    StreamStartEvent,
-)
-from ruamel.yaml.tag import Tag
+from typing import Any, NamedTuple
 
 from kwokgen.series import Column, Document, Join, Series, Shape, Slot
 
-STRING = Tag(suffix="tag:yaml.org,2002:str")
 BUFFER = 1024 * 1024
-PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
+PLAIN = r"[A-Za-z_/][A-Za-z0-9_./-]*"
 WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """Plain words that kubectl's YAML 1.1 reader does not take for strings."""
-LITERAL = re.compile(r"[^\s](?:[ -~]|\n)*[^\s]\n?")
+LITERAL = r"[^\s](?:[ -~]|\n)*[^\s]\n?"
 """Texts of several lines that a literal block holds without an indentation indicator or lost characters."""
 
 
 def plain(text: str) -> bool:
     """Whether a string may stand bare: YAML 1.1, YAML 1.2 and Go's reader all read it as this string."""
-    return PLAIN.fullmatch(text) is not None and text.lower() not in WORDS
+    return re.fullmatch(PLAIN, text) is not None and text.lower() not in WORDS
 
 
 def stamp(series: Series) -> Iterator[bytes]:
@@ -76,8 +63,7 @@ def quoted(text: str) -> str:
     return re.sub(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]", lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stamp:
+class _Stamp(NamedTuple):
     """A shape cut at its slots: constant pieces and column numbers in turn."""
 
     text: str
@@ -180,62 +166,51 @@ def _marked(value: Any, marker: str, slots: list[Slot]) -> Any:
     return value
 
 
-class _Writer(Emitter):
-    """ruamel.yaml's emitter, told the style of every scalar: it need not look at each character to find one."""
-
-    MAX_SIMPLE_KEY_LENGTH = 1_000  # YAML reads keys of up to 1,024 characters; an annotation's may have 317
-
-    def analyze_scalar(self, scalar: str) -> ScalarAnalysis:
-        return ScalarAnalysis(
-            scalar=scalar,
-            empty=not scalar,
-            multiline=False,
-            allow_flow_plain=True,
-            allow_block_plain=True,
-            allow_single_quoted=False,
-            allow_double_quoted=True,
-            allow_block=True,
-        )
-
-    def write_double_quoted(self, text: str, split: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002 - its signature
-        """The same escapes as in stamped text."""
-        self.write_indicator(quoted(text), need_whitespace=True)
-
-
 def _written(documents: tuple[Document, ...]) -> str:
-    stream = io.StringIO()
-    emitter = _Writer(stream, width=10**9, allow_unicode=True)
-    emitter.emit(StreamStartEvent())
+    lines: list[str] = []
     for document in documents:
-        emitter.emit(DocumentStartEvent(explicit=True))
-        _emit(emitter, document)
-        emitter.emit(DocumentEndEvent())
-    emitter.emit(StreamEndEvent())
-    return stream.getvalue()
+        lines.append("---")
+        lines += _mapping(document, "")
+    return "\n".join(lines) + "\n"
 
 
-def _emit(emitter: Any, value: Any) -> None:
-    if isinstance(value, dict):
-        emitter.emit(MappingStartEvent(None, None, implicit=True, flow_style=not value))
-        for key, below in value.items():
-            _emit(emitter, key)
-            _emit(emitter, below)
-        emitter.emit(MappingEndEvent())
-    elif isinstance(value, list):
-        emitter.emit(SequenceStartEvent(None, None, implicit=True, flow_style=not value))
-        for below in value:
-            _emit(emitter, below)
-        emitter.emit(SequenceEndEvent())
-    else:
-        text, style = _scalar(value)
-        emitter.emit(ScalarEvent(None, STRING, (True, True), text, style=style))
+def _mapping(value: dict[str, Any], indent: str) -> Iterator[str]:
+    for key, below in value.items():
+        head = f"{indent}{_text(key)}:"
+        if isinstance(below, dict) and below:
+            yield head
+            yield from _mapping(below, indent + "  ")
+        elif isinstance(below, list) and below:
+            yield head
+            yield from _sequence(below, indent)
+        else:
+            yield f"{head} {_scalar(below, indent + '  ')}"
 
 
-def _scalar(value: Any) -> tuple[str, str | None]:
+def _sequence(value: list[Any], indent: str) -> Iterator[str]:
+    for below in value:
+        if isinstance(below, dict | list) and below:
+            inner = indent + "  "
+            lines = iter(_mapping(below, inner) if isinstance(below, dict) else _sequence(below, inner))
+            yield f"{indent}- {next(lines)[len(inner) :]}"
+            yield from lines
+        else:
+            yield f"{indent}- {_scalar(below, indent + '  ')}"
+
+
+def _scalar(value: Any, indent: str) -> str:
     if isinstance(value, _Mark):
-        return value, None if value.bare else '"'
+        return value if value.bare else quoted(value)
     if isinstance(value, str):
-        if plain(value):
-            return value, None
-        return value, "|" if "\n" in value and LITERAL.fullmatch(value) else '"'
-    return json.dumps(value), None
+        return _block(value, indent) if "\n" in value and re.fullmatch(LITERAL, value) else _text(value)
+    return json.dumps(value)
+
+
+def _text(value: str) -> str:
+    return value if plain(value) else quoted(value)
+
+
+def _block(text: str, indent: str) -> str:
+    """A literal block: the template of a Stage stays as it was written."""
+    head = "|" if text.endswith("\n") else "|-"
+    return "\n".join([head, *(indent + line if line else "" for line in text.removesuffix("\n").split("\n"))])

@@ -6,8 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
@@ -17,8 +16,7 @@ SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """An expression over a sample; an operator of None is a moment, not a selector."""
 
     pos: Pos

@@ -5,21 +5,22 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
-KEY_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-SEMVER = re.compile(
+# Texts, not patterns: a start compiles only those that it meets.
+LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
+KEY_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+SEMVER = (
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
     r"(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
-DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
-QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?")
+DURATION = r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+"
+QUANTITY = r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?"
 
 BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)}
 DECIMAL = {
@@ -43,41 +44,41 @@ MOST_SUBDOMAIN = 253
 
 def is_label(text: str) -> bool:
     """A DNS label (RFC 1123), as names of pools, namespaces, devices and jobs."""
-    return len(text) <= MOST_LABEL and LABEL.fullmatch(text) is not None
+    return len(text) <= MOST_LABEL and re.fullmatch(LABEL, text) is not None
 
 
 def is_subdomain(text: str) -> bool:
     """A DNS subdomain, as most object names."""
-    return len(text) <= MOST_SUBDOMAIN and SUBDOMAIN.fullmatch(text) is not None
+    return len(text) <= MOST_SUBDOMAIN and re.fullmatch(SUBDOMAIN, text) is not None
 
 
 def is_label_value(text: str) -> bool:
     """The value of a label or of a taint."""
-    return len(text) <= MOST_LABEL and LABEL_VALUE.fullmatch(text) is not None
+    return len(text) <= MOST_LABEL and re.fullmatch(LABEL_VALUE, text) is not None
 
 
 def is_key(text: str) -> bool:
     """The key of a label, an annotation or a taint: `[prefix/]name`."""
     prefix, slash, name = text.rpartition("/")
-    named = len(name) <= MOST_LABEL and KEY_NAME.fullmatch(name) is not None
+    named = len(name) <= MOST_LABEL and re.fullmatch(KEY_NAME, name) is not None
     return named and (not slash or is_subdomain(prefix))
 
 
 def is_attribute(text: str) -> bool:
     """The name of a device attribute or capacity: `[domain/]identifier`."""
     domain, slash, name = text.rpartition("/")
-    named = len(name) <= 32 and IDENTIFIER.fullmatch(name) is not None
+    named = len(name) <= 32 and re.fullmatch(IDENTIFIER, name) is not None
     return named and (not slash or (len(domain) <= MOST_LABEL and is_subdomain(domain)))
 
 
 def is_semver(text: str) -> bool:
     """A version as semver.org 2.0.0 has it: three numbers without leading zeros, at most 64 bytes."""
-    return len(text.encode()) <= 64 and SEMVER.fullmatch(text) is not None
+    return len(text.encode()) <= 64 and re.fullmatch(SEMVER, text) is not None
 
 
 def is_duration(text: str) -> bool:
     """A Go duration with a unit; KWOK reads a bare number as no duration at all."""
-    return DURATION.fullmatch(text) is not None
+    return re.fullmatch(DURATION, text) is not None
 
 
 def is_quantity(text: str) -> bool:
@@ -103,7 +104,7 @@ NATIVE_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 def quantity(text: str) -> Decimal | None:
     """The number that a quantity stands for, in the unit's base (bytes, cores); None if it is none."""
-    found = QUANTITY.fullmatch(text)
+    found = re.fullmatch(QUANTITY, text)
     if not found:
         return None
     number, suffix = found[1], found[2] or ""
@@ -141,8 +142,7 @@ def milliseconds(text: str) -> int:
     return int(total.to_integral_value(rounding="ROUND_CEILING"))
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A form of strings: the test, what it is called, and what a right one looks like."""
 
     test: Callable[[str], bool]

@@ -91,7 +91,7 @@ def _written(merge: Any, path: tuple[str, ...]) -> bool:
     return True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Patching:
     """One patch on its way through all series."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from kwokgen import checks, expressions, patches, resources
+from kwokgen import checks, patches, resources
 from kwokgen.blueprint import resolve, shape, source, variants
-from kwokgen.bundle import Bundle, bundle
 from kwokgen.catalog import Catalog
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Node
@@ -15,9 +14,11 @@ from kwokgen.problem import KwokgenError, Problem, errors, ordered
 from kwokgen.series import Series
 from kwokgen.verify import verify
 
+if TYPE_CHECKING:
+    from kwokgen.bundle import Bundle
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+
+class Rendered(NamedTuple):
     """A cluster with everything that it is rendered to, and the warnings on the way."""
 
     cluster: Cluster
@@ -26,6 +27,8 @@ class Rendered:
 
     def bundle(self, only: str | None = None) -> Bundle:
         """Its files."""
+        from kwokgen.bundle import bundle
+
         return bundle(self.cluster, self.series, only=only)
 
 
@@ -55,10 +58,19 @@ def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ..
     if problems:
         raise KwokgenError(*problems)
     cluster, warnings = resolve.resolve(node, shape.filled(node), catalog)
-    found = (*warnings, *checks.check(cluster), *expressions.check(cluster))
+    found = (*warnings, *checks.check(cluster), *_expressions(cluster))
     if errors(found):
         raise KwokgenError(*found)
     return cluster, ordered(found)
+
+
+def _expressions(cluster: Cluster) -> tuple[Problem, ...]:
+    """Stages that did not come with kwokgen are rare, and what checks them is slow to load."""
+    if all(lifecycle.builtin for lifecycle in cluster.lifecycles):
+        return ()
+    from kwokgen import expressions
+
+    return expressions.check(cluster)
 
 
 def objects(cluster: Cluster) -> tuple[Series, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kwokgen.bundle import Bundle
 from kwokgen.model.target import Requirements
@@ -17,8 +17,7 @@ slices of 8 devices in 25 to 35 s."""
 LEASE_RENEWALS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """Figures of a bundle; rates are per second over the whole cluster."""
 
     name: str

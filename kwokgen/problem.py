@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
 
@@ -27,16 +26,14 @@ class Pos:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A second place of a problem, such as the catalogue file that wrote the refused value."""
 
     pos: Pos
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One mistake or one warning; `code` is a stable kebab-case word for tools to match."""
 
     pos: Pos
@@ -80,6 +77,9 @@ def quoted(values: Iterable[str]) -> str:
 
 def nearest(value: str, available: Iterable[str]) -> str | None:
     """The alternative that a typing mistake most likely meant."""
+    # Only a message needs it, and it is not small.
+    from difflib import get_close_matches
+
     folded = {name.lower(): name for name in available}
     found = get_close_matches(value.lower(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NoReturn
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from kwokgen.model.place import Place
 
@@ -27,30 +27,35 @@ class _Unwritten:
     __add__ = __radd__ = __mod__ = __rmod__ = __mul__ = __bool__ = __len__ = __iter__ = _refuse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Slot(_Unwritten):
     """A leaf that differs from row to row, named by its column."""
 
-    column: str
-    sort: Sort = "name"
+    __slots__ = ("column", "sort")
+
+    def __init__(self, column: str, sort: Sort = "name") -> None:
+        self.column = column
+        self.sort = sort
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Join(_Unwritten):
     """A string made of texts and slots, quoted as a whole."""
 
-    parts: tuple[str | Slot, ...]
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[str | Slot, ...]) -> None:
+        self.parts = parts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """Documents that are stamped together, and must not be parted: all slices of a node."""
 
-    documents: tuple[Document, ...]
+    __slots__ = ("documents",)
+
+    def __init__(self, documents: tuple[Document, ...]) -> None:
+        self.documents = documents
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """A shape for the rows `first` to `last`, both included."""
 
     shape: Shape
@@ -63,8 +68,7 @@ class Run:
         return self.last - self.first + 1
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Series:
+class Series(NamedTuple):
     """Documents of one sort in the order of their index.
 
     `file` is the bundle file they stand in, `chunk` how many rows a file takes (0: all), `at` the place that asked for
@@ -75,7 +79,7 @@ class Series:
     runs: tuple[Run, ...]
     at: Place
     by: str
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: Mapping[str, Column] = MappingProxyType({})
     chunk: int = 0
     pool: str | None = None
 
@@ -91,12 +95,12 @@ class Series:
 
     def with_runs(self, runs: tuple[Run, ...]) -> Series:
         """The same columns with other shapes."""
-        return replace(self, runs=runs)
+        return self._replace(runs=runs)
 
     def part(self, first: int, last: int) -> Series:
         """The rows of a range."""
         kept = (Run(run.shape, max(run.first, first), min(run.last, last)) for run in self.runs)
-        return replace(self, runs=tuple(run for run in kept if run.rows > 0))
+        return self._replace(runs=tuple(run for run in kept if run.rows > 0))
 
     def kinds(self) -> Iterator[tuple[str, int]]:
         """Each kind of its documents with its number."""

@@ -7,10 +7,9 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from kwokgen.bundle import MARK, Bundle, File
 from kwokgen.problem import EnvironmentFailure, KwokgenError, Pos, Problem
@@ -20,8 +19,7 @@ MANIFESTS = (".yaml", ".yml", ".json")
 """What `kubectl apply -f DIR` reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What a render did to a folder: paths below it."""
 
     changed: tuple[str, ...]

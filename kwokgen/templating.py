@@ -3,26 +3,93 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import product
 from typing import Any
 
 from kwokgen import tree
+from kwokgen.model.template import Template
 from kwokgen.problem import KwokgenError, Pos, Problem
 from kwokgen.series import Document, Join, Slot
 
-MARK = "kwokgen-template-slot-"
+MARK = "kwokgen-template-part-"
+NAMED = "kwokgen-template-value-"
 
 
-def render(template: str, values: Mapping[str, Any], at: Pos) -> Document:
-    """The document that a template of the entry at `at` makes of `values`.
+def render(template: Template, values: Mapping[str, Any]) -> Document:
+    """The document that a template makes of `values`.
 
     Raises KwokgenError at the template's line for a word it does not know or text that is not YAML.
     """
-    from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
+    known = template.forms.get(form(template.conditions, values))
+    if known is not None:
+        document: Document = _named(known, values)
+        return document
+    return _rendered(template.text, values, Pos(template.file, 1, 1))
+
+
+def conditions(text: str) -> tuple[str, ...]:
+    """The words that a template's blocks ask for; empty for one that does more than to ask and to put in."""
+    blocks = re.findall(r"\[%\s*(.*?)\s*%\]", text)
+    asked = [found[1] for block in blocks if (found := re.fullmatch(r"if (\w+)", block))]
+    simple = len(asked) + blocks.count("endif") == len(blocks)
+    return tuple(dict.fromkeys(asked)) if simple else ()
+
+
+def form(asked: Sequence[str], values: Mapping[str, Any]) -> str:
+    """Which of the forms of a template the values make: the words asked for that hold."""
+    return ",".join(name for name in asked if values.get(name))
+
+
+def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Document]:
+    """Every form of a template with the names of its values in their place, so that a render needs no Jinja2.
+
+    Empty for a template that asks for more than whether a value is there.
+    """
+    names, asked = tuple(parameters), conditions(text)
+    if "[%" in text and not asked:
+        return {}
+    done = {}
+    for held in product((False, True), repeat=len(asked)):
+        truth = dict(zip(asked, held, strict=True))
+        values = {name: f"{NAMED}{name}" if truth.get(name, True) else "" for name in names}
+        done[form(asked, values)] = _rendered(text, values, Pos(file, 1, 1))
+    return done
+
+
+def _named(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, str) and value.startswith(NAMED):
+        return values[value.removeprefix(NAMED)]
+    if isinstance(value, dict):
+        return {key: _named(below, values) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_named(below, values) for below in value]
+    return value
+
+
+def _rendered(template: str, values: Mapping[str, Any], at: Pos) -> Document:
+    from jinja2 import TemplateError, TemplateSyntaxError
+
+    parts: list[Any] = []
+    marked = {name: _marked(value, parts) for name, value in values.items()}
+    try:
+        text = _environment().from_string(template).render(marked)
+    except TemplateSyntaxError as error:
+        raise KwokgenError(_problem(at, error.lineno, str(error.message))) from None
+    except TemplateError as error:
+        raise KwokgenError(_problem(at, 0, str(error))) from None
+    document: Document = _filled(tree.parse(text, at.file).plain(), parts)
+    return document
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    slots: list[Slot | Join] = []
-    environment = ImmutableSandboxedEnvironment(
+    return ImmutableSandboxedEnvironment(
         block_start_string="[%",
         block_end_string="%]",
         variable_start_string="[[",
@@ -32,17 +99,9 @@ def render(template: str, values: Mapping[str, Any], at: Pos) -> Document:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=lambda value: json.dumps(_marked(value, slots), ensure_ascii=False),
+        finalize=json.dumps,
         autoescape=False,
     )
-    try:
-        text = environment.from_string(template).render(dict(values))
-    except TemplateSyntaxError as error:
-        raise KwokgenError(_problem(at, error.lineno, str(error.message))) from None
-    except TemplateError as error:
-        raise KwokgenError(_problem(at, 0, str(error))) from None
-    document: Document = _slotted(tree.parse(text, at.file).plain(), slots)
-    return document
 
 
 def _problem(at: Pos, line: int, message: str) -> Problem:
@@ -50,22 +109,19 @@ def _problem(at: Pos, line: int, message: str) -> Problem:
     return Problem(pos, "template", f"the template fails: {message}")
 
 
-def _marked(value: Any, slots: list[Slot | Join]) -> Any:
-    if isinstance(value, Slot | Join):
-        slots.append(value)
-        return f"{MARK}{len(slots) - 1}"
-    if isinstance(value, Mapping):
-        return {key: _marked(below, slots) for key, below in value.items()}
-    if isinstance(value, list | tuple):
-        return [_marked(below, slots) for below in value]
+def _marked(value: Any, parts: list[Any]) -> Any:
+    """Slots and whole structures go around the text: what stands for them is put back after it is parsed."""
+    if isinstance(value, Slot | Join) or (isinstance(value, dict | list) and value):
+        parts.append(value)
+        return f"{MARK}{len(parts) - 1}"
     return value
 
 
-def _slotted(value: Any, slots: list[Slot | Join]) -> Any:
+def _filled(value: Any, parts: list[Any]) -> Any:
     if isinstance(value, str) and value.startswith(MARK):
-        return slots[int(value.removeprefix(MARK))]
+        return parts[int(value.removeprefix(MARK))]
     if isinstance(value, dict):
-        return {key: _slotted(below, slots) for key, below in value.items()}
+        return {key: _filled(below, parts) for key, below in value.items()}
     if isinstance(value, list):
-        return [_slotted(below, slots) for below in value]
+        return [_filled(below, parts) for below in value]
     return value

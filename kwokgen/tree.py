@@ -77,7 +77,7 @@ def scalar(raw: str) -> Scalar:
     return float(raw) if FLOAT.fullmatch(raw) else raw
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Open:
     """A mapping or sequence that is still being read."""
 
@@ -88,7 +88,7 @@ class _Open:
     mapping: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Builder:
     """Takes parser events, with a stack of its own, so that no nesting can exhaust Python's."""
 

@@ -58,10 +58,11 @@ def _asked(pos: Pos) -> Related:
 
 def _patch(patches: Sequence[Patch], kind: str, path: Path) -> Patch | None:
     """The last patch that wrote a path, or something that holds it."""
-    for patch in reversed(patches):
+    found: Patch | None = None
+    for patch in patches:
         if patch.kind == kind and _reaches(patch.merge, path):
-            return patch
-    return None
+            found = patch
+    return found
 
 
 def _reaches(merge: Any, path: Path) -> bool:

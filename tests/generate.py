@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from kwokgen import catalog as facts
+from kwokgen import templating
 from kwokgen.catalog import KINDS, Catalog
 
-FILE = Path(__file__).parents[1] / "schemas" / "names.schema.json"
+ROOT = Path(__file__).parents[1]
+NAMES = ROOT / "schemas" / "names.schema.json"
+COMPILED = ROOT / "kwokgen" / "catalog" / facts.COMPILED
 
 
 def names_schema() -> dict[str, object]:
@@ -48,9 +53,27 @@ def _object(part: object) -> dict[str, object]:
     return {"if": {"type": "string"}, "then": {"$ref": f"#/$defs/{part}"}}
 
 
+def _entry(kind: str, name: str) -> dict[str, object]:
+    data: dict[str, Any] = facts.builtin_node(kind, name).plain()
+    template: dict[str, object] = {}
+    if "template" in data:
+        text = data["template"]
+        forms = templating.forms(text, data["parameters"], f"{kind}/{name}")
+        template = {"conditions": templating.conditions(text), "forms": forms}
+    return {"digest": facts.digest(kind, name), "data": data, "compiled": template}
+
+
+def compiled() -> dict[str, object]:
+    """Every built-in entry as data, so that a start reads no YAML of the catalogue."""
+    return {f"{kind}/{name}": _entry(kind, name) for kind in KINDS for name in Catalog().names(kind)}
+
+
 def main() -> None:
     """Writes every derived file."""
-    FILE.write_text(json.dumps(names_schema(), indent=2) + "\n", encoding="utf-8")
+    NAMES.write_text(json.dumps(names_schema(), indent=2) + "\n", encoding="utf-8")
+    # A line an entry keeps the difference of an edit small.
+    lines = (f"{json.dumps(key)}: {json.dumps(entry, ensure_ascii=False)}" for key, entry in compiled().items())
+    COMPILED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -43,17 +43,19 @@ def _device_class(scope: Scope, item: Data, at: Place, derived: dict[str, Device
 
 
 def claims(
-    scope: Scope, spec: Data, at: Place, classes: tuple[DeviceClass, ...], namespaces: tuple[str, ...]
+    scope: Scope, spec: Data, at: Place, classes: tuple[DeviceClass, ...] | None, namespaces: tuple[str, ...]
 ) -> tuple[Claim, ...]:
-    """Every claim whose parts could be understood."""
+    """Every claim; classes of None are not all known, because a pool they may follow from was not understood."""
     items = spec.get("claims", [])
     where = places(at, "claims", items)
     scope.distinct(items, where, "claims")
-    known = {device_class.name: device_class for device_class in classes}
+    known = None if classes is None else {device_class.name: device_class for device_class in classes}
     return tuple(_claim(scope, item, place, known, namespaces) for item, place in zip(items, where, strict=True))
 
 
-def _claim(scope: Scope, item: Data, at: Place, classes: dict[str, DeviceClass], namespaces: tuple[str, ...]) -> Claim:
+def _claim(
+    scope: Scope, item: Data, at: Place, classes: dict[str, DeviceClass] | None, namespaces: tuple[str, ...]
+) -> Claim:
     namespace = item.get("namespace", namespaces[0])
     scope.find(dict.fromkeys(namespaces, True), namespace, at.pos("namespace"), "namespace")
     where = places(at, "requests", item["requests"])
@@ -66,8 +68,9 @@ def _claim(scope: Scope, item: Data, at: Place, classes: dict[str, DeviceClass],
     return Claim(name=item["name"], namespace=namespace, shared=item["shared"], requests=tuple(requests), at=at)
 
 
-def _request(scope: Scope, item: Data, at: Place, index: int, classes: dict[str, DeviceClass]) -> Request:
-    scope.find(classes, item["deviceClassName"], at.pos("deviceClassName"), "device class")
+def _request(scope: Scope, item: Data, at: Place, index: int, classes: dict[str, DeviceClass] | None) -> Request:
+    if classes is not None:
+        scope.find(classes, item["deviceClassName"], at.pos("deviceClassName"), "device class")
     everything = item["allocationMode"] == "All"
     if everything and "count" in item:
         scope.fail(

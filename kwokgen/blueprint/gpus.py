@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.catalog import Fact
@@ -13,8 +12,7 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
 
-@dataclass(frozen=True, slots=True)
-class Bare:
+class Bare(NamedTuple):
     """A machine before its GPUs are known: what it brings, and the PCI addresses of its slots."""
 
     machine: Machine

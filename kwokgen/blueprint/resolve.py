@@ -41,7 +41,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
     controller = _controller(scope, spec, where, name, lives)
     names = tuple(namespace.name for namespace in namespaces)
     classes = claims_of.device_classes(scope, spec, where, found)
-    claims = claims_of.claims(scope, spec, where, classes, names)
+    understood = len(found) == len(spec["pools"])
+    claims = claims_of.claims(scope, spec, where, classes if understood else None, names)
     parts = Parts(
         scope=scope,
         pools={pool.name: pool for pool in found},

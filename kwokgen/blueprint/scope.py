@@ -15,7 +15,7 @@ Named = TypeVar("Named")
 Data = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Scope:
     """Collects problems, so that one run reports all of them."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NoReturn
+from dataclasses import replace
+from typing import NamedTuple, NoReturn
 
 from kwokgen import tree
 from kwokgen.model.place import Entry, Node
@@ -17,9 +17,9 @@ STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]]
 def overlaid(base: Node, over: Node) -> Node:
     """`over` merged into `base` by key, named lists by `name`; a null deletes."""
     if isinstance(base.value, dict) and isinstance(over.value, dict):
-        return replace(base, value=_mappings(base.value, over.value))
+        return base._replace(value=_mappings(base.value, over.value))
     if isinstance(base.value, tuple) and isinstance(over.value, tuple) and _named(base) and _named(over):
-        return replace(base, value=_lists(base.value, over.value))
+        return base._replace(value=_lists(base.value, over.value))
     return over
 
 
@@ -63,8 +63,7 @@ def assigned(base: Node, arguments: Sequence[str]) -> Node:
     return base
 
 
-@dataclass(frozen=True, slots=True)
-class _Assignment:
+class _Assignment(NamedTuple):
     """One `--set` argument; its text is the line that problems show."""
 
     argument: str
@@ -80,7 +79,7 @@ class _Assignment:
             self._fail(0, "the blueprint has no spec to set anything in")
         value = self._value(text, len(path) + 1)
         done = self._put(spec, steps, value)
-        return replace(base, value=base.value | {"spec": replace(base.value["spec"], node=done)})
+        return base._replace(value=base.value | {"spec": base.value["spec"]._replace(node=done)})
 
     def _split(self) -> tuple[str, str, str]:
         """The path may hold quoted keys with `=` in them."""
@@ -114,10 +113,10 @@ class _Assignment:
             index = self._index(node.value, at, step)
             items = list(node.value)
             items[index] = self._put(items[index], rest, value) if rest else value
-            return replace(node, value=tuple(items))
+            return node._replace(value=tuple(items))
         if not isinstance(node.value, dict):
             self._fail(at, f'"{step}" leads nowhere: {node.raw or "this"} is a single value')
-        return replace(node, value=self._key(node, at, str(step), rest, value))
+        return node._replace(value=self._key(node, at, str(step), rest, value))
 
     def _key(self, node: Node, at: int, key: str, rest: list[tuple[int, str | int]], value: Node) -> dict[str, Entry]:
         entries = dict(node.value) if isinstance(node.value, dict) else {}
@@ -125,7 +124,7 @@ class _Assignment:
         if not rest:
             return entries | {key: Entry(key_pos, value)}
         below = entries[key] if key in entries else Entry(key_pos, Node(key_pos, {}))
-        return entries | {key: replace(below, node=self._put(below.node, rest, value))}
+        return entries | {key: below._replace(node=self._put(below.node, rest, value))}
 
     def _index(self, items: tuple[Node, ...], at: int, step: str | int) -> int:
         if isinstance(step, int):
@@ -155,7 +154,7 @@ def _shown(node: Node, argument: str) -> Node:
             key: Entry(replace(entry.key_pos, excerpt=argument), _shown(entry.node, argument))
             for key, entry in node.value.items()
         }
-        return replace(node, pos=pos, value=entries)
+        return node._replace(pos=pos, value=entries)
     if isinstance(node.value, tuple):
-        return replace(node, pos=pos, value=tuple(_shown(item, argument) for item in node.value))
-    return replace(node, pos=pos)
+        return node._replace(pos=pos, value=tuple(_shown(item, argument) for item in node.value))
+    return node._replace(pos=pos)

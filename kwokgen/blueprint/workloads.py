@@ -8,6 +8,7 @@ from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
@@ -16,7 +17,7 @@ from kwokgen.model.workload import Container, RunTime, Workload
 from kwokgen.problem import quoted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
     """The parts of the blueprint that a workload refers to; `written_pools` names those with problems as well."""
 
@@ -65,8 +66,7 @@ class Parts:
             lifecycle=lifecycle,
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
-            template=fact.data["template"],
-            file=fact.file,
+            template=entries.template(fact),
             at=at,
         )
 
@@ -125,7 +125,7 @@ class Parts:
             self.scope.fail(
                 at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
             )
-        elif pools:
+        elif pools and len(self.pools) == len(self.written_pools):
             message = "no pool of the workload exposes its GPUs as an extended resource"
             self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")
         return None

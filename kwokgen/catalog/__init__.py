@@ -5,13 +5,15 @@ A folder mirrors this one (`gpus/`, `machines/`, …); a later one wins, whole o
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwokgen import schemas, tree
 from kwokgen.conform import conform, start_of
@@ -31,25 +33,27 @@ KINDS = {
 """The folders of a catalogue, each with the schema of its entries."""
 MOST_BYTES = 1024 * 1024
 BUILTIN = "kwokgen/catalog"
+COMPILED = "compiled.json"
+"""Written by `make generate`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """An entry as it stands in its file; `builtin` ones were checked by the tests."""
+class Fact(NamedTuple):
+    """An entry as it stands in its file; `builtin` ones were checked by the tests, their templates compiled."""
 
     name: str
     data: Mapping[str, Any]
     at: Place
     file: str
     builtin: bool
+    compiled: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
     """The built-in folder and the user's, later ones first to be asked."""
 
     folders: tuple[Path, ...] = ()
-    _read: dict[tuple[str, str], Fact] = field(default_factory=dict, compare=False, repr=False)
+    _read: dict[tuple[str, str], Fact] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, folders: Sequence[str]) -> Catalog:
@@ -80,26 +84,39 @@ class Catalog:
         return self._read[kind, name]
 
     def _fact(self, kind: str, name: str, below: int) -> Fact:
-        for index in range(below - 1, -1, -1):
-            path = self.folders[index] / kind / f"{name}.yaml"
-            if path.is_file():
-                return self._own(kind, name, path, index)
-        return _builtin_fact(kind, name)
+        index = self._holding(kind, name, below)
+        return _builtin_fact(kind, name) if index is None else self._own(kind, name, index)
 
-    def _own(self, kind: str, name: str, path: Path, index: int) -> Fact:
-        node = tree.parse(_text(path), str(path))
-        extends = node.child("extends")
-        if extends and isinstance(node.value, dict):
-            known = self.names(kind)
-            if extends.raw not in known:
-                raise KwokgenError(unknown(extends.pos, f"{KINDS[kind]} to extend", extends.raw, known, code="catalog"))
-            base = self._fact(kind, extends.raw, index if extends.raw == name else len(self.folders))
-            own = Node(node.pos, {key: entry for key, entry in node.value.items() if key != "extends"})
-            node = _extended(base.at.node, own)
+    def _holding(self, kind: str, name: str, below: int) -> int | None:
+        """The last of the user's folders before `below` that has the entry."""
+        found = (index for index in range(below - 1, -1, -1) if (self.folders[index] / kind / f"{name}.yaml").is_file())
+        return next(found, None)
+
+    def _own(self, kind: str, name: str, index: int) -> Fact:
+        path = self.folders[index] / kind / f"{name}.yaml"
+        node = self._node(kind, path, name, index)
         problems = conform(node, schemas.load(f"catalog/{KINDS[kind]}"), "catalog")
         if problems:
             raise KwokgenError(*problems)
         return Fact(name, node.plain(), Place(node), str(path), builtin=False)
+
+    def _node(self, kind: str, path: Path, name: str, index: int) -> Node:
+        """An entry's tree, with what it extends under it."""
+        node = tree.parse(_text(path), str(path))
+        extends = node.child("extends")
+        if extends is None or not isinstance(node.value, dict):
+            return node
+        known = self.names(kind)
+        if extends.raw not in known:
+            raise KwokgenError(unknown(extends.pos, f"{KINDS[kind]} to extend", extends.raw, known, code="catalog"))
+        own = Node(node.pos, {key: entry for key, entry in node.value.items() if key != "extends"})
+        return _extended(self._base(kind, extends.raw, index if extends.raw == name else len(self.folders)), own)
+
+    def _base(self, kind: str, name: str, below: int) -> Node:
+        index = self._holding(kind, name, below)
+        if index is None:
+            return builtin_node(kind, name)
+        return self._node(kind, self.folders[index] / kind / f"{name}.yaml", name, index)
 
 
 def _extended(base: Node, own: Node) -> Node:
@@ -118,10 +135,39 @@ def _builtin() -> Path:
 
 
 @cache
+def _compiled() -> dict[str, Any]:
+    """Every built-in entry as JSON with the digest of its file: reading YAML costs more than all else of a start."""
+    try:
+        compiled: dict[str, Any] = json.loads((_builtin() / COMPILED).read_bytes())
+    except FileNotFoundError:
+        return {}
+    return compiled
+
+
+@cache
 def _builtin_fact(kind: str, name: str) -> Fact:
-    file = f"{BUILTIN}/{kind}/{name}.yaml"
-    node = tree.parse((_builtin() / kind / f"{name}.yaml").read_text(encoding="utf-8"), file)
-    return Fact(name, node.plain(), Place(node), file, builtin=True)
+    known = _compiled().get(f"{kind}/{name}", {})
+    if known.get("digest") == digest(kind, name):
+        pos = Pos(_builtin_file(kind, name), 1, 1)
+        return Fact(name, known["data"], Place(Node(pos, {})), pos.file, builtin=True, compiled=known["compiled"])
+    # The file was edited since `make generate`.
+    node = builtin_node(kind, name)
+    return Fact(name, node.plain(), Place(node), node.pos.file, builtin=True)
+
+
+def digest(kind: str, name: str) -> str:
+    """What tells whether a built-in entry's file is the one that was compiled."""
+    return blake2b((_builtin() / kind / f"{name}.yaml").read_bytes(), digest_size=8).hexdigest()
+
+
+def builtin_node(kind: str, name: str) -> Node:
+    """A built-in entry as its file has it."""
+    text = (_builtin() / kind / f"{name}.yaml").read_text(encoding="utf-8")
+    return tree.parse(text, _builtin_file(kind, name))
+
+
+def _builtin_file(kind: str, name: str) -> str:
+    return f"{BUILTIN}/{kind}/{name}.yaml"
 
 
 def _text(path: Path) -> str:

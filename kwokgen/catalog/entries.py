@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwokgen.catalog import Fact
 from kwokgen.model.target import Kubernetes, Kwok, Limits
+from kwokgen.model.template import Template
 
 
 def kubernetes(fact: Fact) -> Kubernetes:
@@ -23,6 +24,16 @@ def kubernetes(fact: Fact) -> Kubernetes:
     )
 
 
+def template(fact: Fact) -> Template:
+    """The template of an entry, with its forms when it was compiled."""
+    return Template(
+        text=fact.data["template"],
+        file=fact.file,
+        conditions=tuple(fact.compiled.get("conditions", ())),
+        forms=fact.compiled.get("forms", {}),
+    )
+
+
 def kwok(fact: Fact) -> Kwok:
     """A release of `catalog/kwok/`."""
-    return Kwok(release=fact.name, image=fact.data["image"], template=fact.data["template"], file=fact.file)
+    return Kwok(release=fact.name, image=fact.data["image"], template=template(fact))

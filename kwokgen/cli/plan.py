@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -38,7 +37,11 @@ def plan(
         warn(done.warnings)
         figures = planned(done)
     if format_ is Format.json:
-        typer.echo(json.dumps(asdict(figures), indent=2, ensure_ascii=False))
+        typer.echo(
+            json.dumps(
+                figures._asdict() | {"requirements": figures.requirements._asdict()}, indent=2, ensure_ascii=False
+            )
+        )
         return
     rows = list(_rows(figures))
     wide = max(len(name) for name, _ in rows)

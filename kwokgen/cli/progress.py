@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from kwokgen.bundle import Bundle, File
 
@@ -13,7 +14,7 @@ FIRST_SECONDS = 0.5
 """A render that is done sooner shows nothing."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Line:
     """How many bytes have passed; a file that is compared and then written passes twice."""
 
@@ -44,14 +45,5 @@ def watched(bundle: Bundle) -> tuple[Bundle, Callable[[], None]]:
         return bundle, lambda: None
     now = time.monotonic()
     line = _Line(bundle.name, now, now)
-    files = tuple(replace(file, pieces=_Watched(line, file)) for file in bundle.files)
-    return replace(bundle, files=files), line.clear
-
-
-@dataclass(frozen=True, slots=True)
-class _Watched:
-    line: _Line
-    file: File
-
-    def __call__(self) -> Iterator[bytes]:
-        return self.line.pieces(self.file)
+    files = tuple(file._replace(pieces=partial(line.pieces, file)) for file in bundle.files)
+    return bundle._replace(files=files), line.clear

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kwokgen.model.place import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceClass:
+class DeviceClass(NamedTuple):
     """A class of devices; `created` is false where the cluster already has it."""
 
     name: str
@@ -17,20 +16,18 @@ class DeviceClass:
     at: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """A number of devices of a class; a `count` of None is all that match."""
 
     name: str
     device_class: str
-    count: int | None
+    count: int | None  # type: ignore[assignment]  # over the method of tuples
     selectors: tuple[str, ...]
     model: str | None
     at: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(NamedTuple):
     """A template for a claim per pod, or one claim where `shared`."""
 
     name: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.lifecycle import Lifecycle, Stage
@@ -18,8 +17,7 @@ SHARD_VALUES = 60
 that leave its number when divided by theirs, so that neither a larger pool nor another controller changes a node."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Namespace:
+class Namespace(NamedTuple):
     """A namespace of the bundle."""
 
     name: str
@@ -28,8 +26,7 @@ class Namespace:
     at: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Controller:
+class Controller(NamedTuple):
     """The KWOK controllers; `lease_seconds` 0 is no leases."""
 
     run: Literal["deployment", "outside", "existing"]
@@ -45,8 +42,7 @@ class Controller:
         return tuple(str(value) for value in range(shard, SHARD_VALUES, self.shards))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(NamedTuple):
     """A change of rendered objects; `merge` is a JSON merge patch."""
 
     kind: str
@@ -58,8 +54,7 @@ class Patch:
     at: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Everything that a blueprint says, with nothing left to look up; `capacity` are Stages still to be made per pool."""
 
     name: str

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """A device attribute that is a semantic version."""
 
     text: str
@@ -16,24 +15,21 @@ class Version:
 Attribute = str | int | bool | Version
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(NamedTuple):
     """The attribute that is distinct for each device of a cluster, and what its value starts with."""
 
     attribute: str
     prefix: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PciAddress:
+class PciAddress(NamedTuple):
     """Where a device sits in its machine."""
 
     bus: str
     root: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pci:
+class Pci(NamedTuple):
     """The attributes that hold a device's PCI address and root, and one address a device."""
 
     bus_attribute: str
@@ -41,12 +37,11 @@ class Pci:
     addresses: tuple[PciAddress, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpus:
+class Gpus(NamedTuple):
     """The GPUs of each node of a pool; `labels` are those that the vendor's operator sets."""
 
     model: str | None
-    count: int
+    count: int  # type: ignore[assignment]  # over the method of tuples
     driver: str
     resource: str | None
     device_before: str

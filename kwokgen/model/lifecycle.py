@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwokgen.model.place import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(NamedTuple):
     """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match."""
 
     step: str
@@ -18,8 +16,7 @@ class Stage:
     sample: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lifecycle:
+class Lifecycle(NamedTuple):
     """A named lifecycle; `takes_run` says that pods may bring run times of their own, `entry` is the catalogue's."""
 
     name: str

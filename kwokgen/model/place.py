@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from kwokgen.problem import Pos
 
@@ -11,16 +10,14 @@ Scalar = str | int | float | bool | None
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One key of a mapping: where the key stands, and its value."""
 
     key_pos: Pos
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A value as written: `raw` is the user's own spelling of a scalar, such as `1.30`."""
 
     pos: Pos
@@ -39,7 +36,7 @@ class Node:
         """The value below a key or an index; None where nothing was written."""
         if isinstance(self.value, dict):
             entry = self.value.get(str(step))
-            return entry.node if entry else None
+            return cast("Node", entry.node) if entry else None
         if isinstance(self.value, tuple) and isinstance(step, int) and step < len(self.value):
             return self.value[step]
         return None
@@ -48,11 +45,10 @@ class Node:
 NOWHERE = Node(Pos("<kwokgen>"), {})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a model object was written; `pos("gpus", "model")` is that value's own place."""
 
-    node: Node = field(default=NOWHERE, compare=False, repr=False)
+    node: Node = NOWHERE
 
     def pos(self, *path: str | int) -> Pos:
         """The place of a value below, or of its nearest written ancestor when it is a default."""
@@ -67,9 +63,8 @@ class Place:
     def key(self, *path: str | int) -> Pos:
         """The place of the key that holds a value."""
         parent = self.below(*path[:-1]).node
-        if path and isinstance(parent.value, dict) and (entry := parent.value.get(str(path[-1]))):
-            return entry.key_pos
-        return self.pos(*path)
+        entry: Entry | None = parent.value.get(str(path[-1])) if path and isinstance(parent.value, dict) else None
+        return entry.key_pos if entry else self.pos(*path)
 
     def raw(self, *path: str | int) -> str:
         """A scalar in the user's own spelling; empty when it was not written."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import NamedTuple
 
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
+class Taint(NamedTuple):
     """A taint of a node; a value of None is a taint without value."""
 
     key: str
@@ -24,8 +23,7 @@ class Taint:
 FAKE_TAINT = Taint(key="kwok.x-k8s.io/node", value="fake", effect="NoSchedule")
 
 
-@dataclass(frozen=True, slots=True)
-class NamePattern:
+class NamePattern(NamedTuple):
     """`before`, the index with at least `width` digits, `after`."""
 
     before: str
@@ -45,8 +43,7 @@ class NamePattern:
         return f"{self.before}{index:0{self.width}d}{self.after}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Machine(NamedTuple):
     """What a node is: quantities in canonical form, GPUs and their PCI addresses apart."""
 
     name: str
@@ -56,13 +53,12 @@ class Machine:
     labels: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class Pool(NamedTuple):
     """`number` is its position in the blueprint, which its addresses follow from."""
 
     name: str
     number: int
-    count: int
+    count: int  # type: ignore[assignment]  # over the method of tuples
     names: NamePattern
     machine: Machine
     gpus: Gpus | None

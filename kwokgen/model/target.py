@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from kwokgen.model.template import Template
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """What one object may hold on a minor."""
 
     devices_per_slice: int
@@ -14,8 +15,7 @@ class Limits:
     attributes_per_device: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kubernetes:
+class Kubernetes(NamedTuple):
     """A minor: `resource_api` is the version of resource.k8s.io to write; gates and runtime_config are what DRA needs."""
 
     minor: str
@@ -26,18 +26,15 @@ class Kubernetes:
     limits: Limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kwok:
+class Kwok(NamedTuple):
     """A KWOK release: its image, and the Jinja2 template of a controller's Deployment."""
 
     release: str
     image: str
-    template: str
-    file: str
+    template: Template
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirements:
+class Requirements(NamedTuple):
     """What the cluster must have before a bundle is applied."""
 
     gates: tuple[str, ...] = ()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kwokgen.model.claim import Claim
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool, Taint
+from kwokgen.model.template import Template
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(NamedTuple):
     """A container of a pod; `resources` are canonical quantities, extended ones included."""
 
     name: str
@@ -22,22 +22,20 @@ class Container:
     limits: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTime:
+class RunTime(NamedTuple):
     """Bounds of a run time in milliseconds; equal where it is fixed."""
 
     shortest: int
     longest: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """`count` jobs of `pods` pods; `template` is its catalogue entry's Jinja2 text."""
+class Workload(NamedTuple):
+    """`count` jobs of `pods` pods; `template` is its catalogue entry's."""
 
     name: str
     kind: str
     namespace: str
-    count: int
+    count: int  # type: ignore[assignment]  # over the method of tuples
     pods: int
     parallelism: int
     pools: tuple[Pool, ...]
@@ -53,6 +51,5 @@ class Workload:
     lifecycle: Lifecycle
     default_lifecycle: bool
     run: RunTime | None
-    template: str
-    file: str
+    template: Template
     at: Place

@@ -7,7 +7,6 @@ from hashlib import blake2b
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.problem import Pos
 from kwokgen.resources import _kwok
 from kwokgen.resources._common import metadata, owned
 from kwokgen.resources._rbac import rules
@@ -67,4 +66,4 @@ def _deployment(cluster: Cluster, name: str, configuration: str) -> Document:
         "image": kwok.image,
         "port": _kwok.PORT,
     }
-    return render(kwok.template, values, Pos(kwok.file))
+    return render(kwok.template, values)

@@ -9,7 +9,6 @@ from kwokgen.draw import between
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.workload import Workload
-from kwokgen.problem import Pos
 from kwokgen.resources import _pods
 from kwokgen.resources._common import owned
 from kwokgen.series import Column, Run, Series, Shape, Slot
@@ -32,7 +31,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "suspend": workload.suspend,
             "pod": _pods.template(cluster, workload),
         }
-        document = render(workload.template, values, Pos(workload.file))
+        document = render(workload.template, values)
         yield Series(
             file="80-workloads.yaml",
             runs=(Run(Shape((document,)), 0, workload.count - 1),),

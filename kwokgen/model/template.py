@@ -1,0 +1,15 @@
+"""The template of a catalogue entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Template(NamedTuple):
+    """Jinja2 text of one document; `forms` is what it makes, by the `conditions` that hold, compiled for built-in ones."""
+
+    text: str
+    file: str
+    conditions: tuple[str, ...] = ()
+    forms: Mapping[str, Any] = {}
