@@ -18,7 +18,7 @@ BUFFER = 1024 * 1024
 PLAIN = r"[A-Za-z_/][A-Za-z0-9_./-]*"
 WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """Plain words that kubectl's YAML 1.1 reader does not take for strings."""
-LITERAL = r"[^\s](?:[ -~]|\n)*[^\s]\n?"
+LITERAL = r"[!-~](?:[ -~]|\n)*[!-~]\n?"
 """Texts of several lines that a literal block holds without an indentation indicator or lost characters."""
 
 
@@ -203,7 +203,8 @@ def _scalar(value: Any, indent: str) -> str:
         return value if value.bare else quoted(value)
     if isinstance(value, str):
         return _block(value, indent) if "\n" in value and re.fullmatch(LITERAL, value) else _text(value)
-    return json.dumps(value)
+    # 1e+22 is a string to YAML 1.1, which asks for a dot.
+    return re.sub(r"^(-?\d+)e", r"\1.0e", json.dumps(value))
 
 
 def _text(value: str) -> str:

@@ -8,7 +8,7 @@ from testbed.bundle import Bundle, Controller
 from testbed.cluster import Cluster
 from testbed.processes import Process
 
-FINISHED = {"Complete", "Failed"}
+FINISHED = {"Complete", "Failed", "Suspended"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Progress:
 
     @property
     def unfinished(self) -> list[str]:
-        """The Jobs that are neither Complete nor Failed."""
+        """The Jobs that still have to do: neither Complete nor Failed nor Suspended."""
         return [name for name, state in self.jobs.items() if state not in FINISHED]
 
     def __str__(self) -> str:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from kwokgen.problem import Pos
 
 Scalar = str | int | float | bool | None
 Path = tuple[str | int, ...]
-
-
-class Entry(NamedTuple):
-    """One key of a mapping: where the key stands, and its value."""
-
-    key_pos: Pos
-    node: Node
 
 
 class Node(NamedTuple):
@@ -36,10 +29,18 @@ class Node(NamedTuple):
         """The value below a key or an index; None where nothing was written."""
         if isinstance(self.value, dict):
             entry = self.value.get(str(step))
-            return cast("Node", entry.node) if entry else None
+            return entry.node if entry else None
         if isinstance(self.value, tuple) and isinstance(step, int) and step < len(self.value):
-            return self.value[step]
+            below: Node = self.value[step]
+            return below
         return None
+
+
+class Entry(NamedTuple):
+    """One key of a mapping: where the key stands, and its value."""
+
+    key_pos: Pos
+    node: Node
 
 
 NOWHERE = Node(Pos("<kwokgen>"), {})

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import pytest
 
+from kwokgen.catalog import Catalog, entries
+from kwokgen.problem import Pos
 from testbed import removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
-
-MINORS = "1.34,1.37"
 
 
 class Applied(Protocol):
@@ -21,17 +21,9 @@ class Applied(Protocol):
     def __call__(self, folder: Path, *, limit: float = ..., ready: bool = ...) -> AbstractContextManager[Bundle]: ...
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--minors", default=MINORS, help=f"Kubernetes minors of the live tests (default: {MINORS})")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "live: needs a real control plane (minutes)")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name in {"cluster", "minor"} & set(metafunc.fixturenames):
-        minors = str(metafunc.config.getoption("--minors", MINORS)).split(",")
+        minors = str(metafunc.config.getoption("--minors")).split(",")
         metafunc.parametrize(name, minors, indirect=name == "cluster", scope="session")
 
 
@@ -39,11 +31,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A control plane of each minor, shared by all tests; its logs are kept when one of them failed."""
     failed = request.session.testsfailed
-    started = Cluster.start(request.param)
+    needs = entries.kubernetes(Catalog().get("kubernetes", request.param, Pos("--minors"), "minor"))
+    started = Cluster.start(request.param, gates=switched_on(needs.gates), runtime_config=needs.runtime_config)
     yield started
     capturing = request.config.pluginmanager.getplugin("capturemanager")
     with capturing.global_and_fixture_disabled() if capturing else nullcontext():
         started.stop(keep_logs=request.session.testsfailed > failed)
+
+
+def switched_on(gates: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{gate}=true" for gate in gates)
 
 
 @pytest.fixture

@@ -100,11 +100,11 @@ def test_a_bundle_says_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "controller").mkdir()
     (tmp_path / "controller" / "kwok.yaml").write_text("kind: KwokConfiguration\n")
     read = bundle.read(tmp_path)
-    assert ("tiny", ("A=true",), ("b/v1=true",)) == (read.name, read.gates, read.runtime_config)
+    assert (read.name, read.gates, read.runtime_config) == ("tiny", ("A=true",), ("b/v1=true",))
     deployed, outside = read.controllers
-    assert ("kwok-tiny-0", "kwok-tiny", "kwok-tiny") == (deployed.name, deployed.namespace, deployed.service_account)
-    assert "kind: KwokConfiguration\n---\nkind: Stage\n" == deployed.config
-    assert ("kwok-tiny", None, "kind: KwokConfiguration\n") == (outside.name, outside.service_account, outside.config)
+    assert (deployed.name, deployed.namespace, deployed.service_account) == ("kwok-tiny-0", "kwok-tiny", "kwok-tiny")
+    assert deployed.config == "kind: KwokConfiguration\n---\nkind: Stage\n"
+    assert (outside.name, outside.service_account, outside.config) == ("kwok-tiny", None, "kind: KwokConfiguration\n")
 
 
 def test_stop_leaves_nothing(minor: str) -> None:

@@ -26,7 +26,9 @@ Key = tuple[str, str, str]
 
 def blueprint(spec: str, name: str = "t") -> str:
     """A whole blueprint for Kubernetes 1.37 with the given parts of `spec`."""
-    head = f'apiVersion: kwokgen.io/v1alpha1\nkind: Blueprint\nmetadata: {{name: {name}}}\nspec:\n  kubernetes: "1.37"\n'
+    head = (
+        f'apiVersion: kwokgen.io/v1alpha1\nkind: Blueprint\nmetadata: {{name: {name}}}\nspec:\n  kubernetes: "1.37"\n'
+    )
     return head + indent(dedent(spec).strip("\n"), "  ") + "\n"
 
 
@@ -79,7 +81,9 @@ def split(text: bytes) -> list[bytes]:
 
 def key(text: bytes) -> Key:
     """Kind, namespace and name of a document, from its first lines that say so."""
-    found = [re.search(line, text, re.MULTILINE) for line in (rb"^kind: (\S+)$", rb"^  namespace: (.+)$", rb"^  name: (.+)$")]
+    found = [
+        re.search(line, text, re.MULTILINE) for line in (rb"^kind: (\S+)$", rb"^  namespace: (.+)$", rb"^  name: (.+)$")
+    ]
     kind, namespace, name = (match[1].decode().strip('"') if match else "" for match in found)
     return kind, namespace, name
 
@@ -106,7 +110,7 @@ def command(
         [*python, "-m", "kwokgen", *arguments],
         cwd=cwd,
         env={**os.environ, **(env or {})},
-        preexec_fn=preexec,  # noqa: PLW1509 - no threads here
+        preexec_fn=preexec,
         capture_output=True,
         check=False,
     )

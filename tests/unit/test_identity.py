@@ -55,7 +55,7 @@ def test_slices_are_called_by_node_and_driver(vectors: dict[Key, dict]) -> None:
     """The first slice of a node is <node>-<driver>, the next one has -1 behind it; the pool is the node."""
     names = _names(vectors, "ResourceSlice")
     assert {"h100-0-gpu.nvidia.com", "gb200-300-gpu.nvidia.com"} <= set(names)
-    assert ["x-000003-gpu.example.com", "x-000003-gpu.example.com-1"] == [name for name in names if "x-000003" in name]
+    assert [name for name in names if "x-000003" in name] == ["x-000003-gpu.example.com", "x-000003-gpu.example.com-1"]
     for name in ("x-000003-gpu.example.com", "x-000003-gpu.example.com-1"):
         spec = vectors["ResourceSlice", "", name]["spec"]
         expected = {"name": "x-000003", "generation": 1, "resourceSliceCount": 2}
@@ -68,20 +68,20 @@ def test_devices_are_called_by_index(vectors: dict[Key, dict]) -> None:
     first, second, third = (
         [device["name"] for device in vectors["ResourceSlice", "", name]["spec"]["devices"]] for name in slices
     )
-    assert ["gpu-0", "gpu-1", "gpu-2", "gpu-3", "gpu-4", "gpu-5", "gpu-6", "gpu-7"] == first
+    assert first == ["gpu-0", "gpu-1", "gpu-2", "gpu-3", "gpu-4", "gpu-5", "gpu-6", "gpu-7"]
     assert [f"card{i}" for i in range(128)] == second
-    assert ["card128", "card129"] == third
+    assert third == ["card128", "card129"]
 
 
 def test_jobs_are_called_by_workload_and_index(vectors: dict[Key, dict]) -> None:
     """Jobs are <workload>-<index> from 0."""
-    assert ["ddp-0", "ddp-1", "ddp-2", "ddp-3", "fixed-0"] == _names(vectors, "Job")
+    assert _names(vectors, "Job") == ["ddp-0", "ddp-1", "ddp-2", "ddp-3", "fixed-0"]
 
 
 def test_what_kwokgen_invents_is_called_by_the_blueprint(vectors: dict[Key, dict]) -> None:
     """Controllers are kwok-<blueprint>, the second of them with -1; the namespaces likewise."""
-    assert ["kwok-vectors", "kwok-vectors-1"] == _names(vectors, "Deployment")
-    assert ["vectors", "kwok-vectors"] == _names(vectors, "Namespace")
+    assert _names(vectors, "Deployment") == ["kwok-vectors", "kwok-vectors-1"]
+    assert _names(vectors, "Namespace") == ["vectors", "kwok-vectors"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_pci_addresses(vectors: dict[Key, dict]) -> None:
     """PCI addresses and roots are the machine's own."""
     first = _attribute(vectors, "h100-9-gpu.nvidia.com", 0, "resource.kubernetes.io/pciBusID")
     last = _attribute(vectors, "h100-9-gpu.nvidia.com", 7, "resource.kubernetes.io/pcieRoot")
-    assert ({"string": "0000:53:00.0"}, {"string": "pci0000:bb"}) == (first, last)
+    assert (first, last) == ({"string": "0000:53:00.0"}, {"string": "pci0000:bb"})
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ def test_draws(seed: int, what: str, name: str, expected: int) -> None:
 def test_draws_between_keep_both_ends() -> None:
     """Each whole number of a range is drawn, its ends included."""
     assert {5, 6, 7} == {between(1, "run", f"n-{index}", 5, 7) for index in range(100)}
-    assert 4 == between(1, "run", "n", 4, 4)
+    assert between(1, "run", "n", 4, 4) == 4
 
 
 def test_run_times_of_a_seed(vectors: dict[Key, dict]) -> None:
     """A job's drawn run time is whole milliseconds, said in seconds."""
     jobs = [vectors["Job", "vectors", name] for name in _names(vectors, "Job")]
     found = [job["spec"]["template"]["metadata"]["annotations"]["kwokgen.io/run-seconds"] for job in jobs]
-    assert ["10.134", "12.257", "8.918", "11.797", "1.5"] == found
+    assert found == ["10.134", "12.257", "8.918", "11.797", "1.5"]
 
 
 GROWN = """
@@ -170,7 +170,7 @@ GROWN = """
 def _unchanged(folder: Path, before: tuple[str, ...], after: tuple[str, ...], spec: str = GROWN) -> tuple[int, int]:
     """How many Nodes and slices there were and are; none of the first differs in a byte among the second."""
     old, new = (objects(rendered(folder, spec, *sets), *FIXED) for sets in (before, after))
-    assert [] == [name for name, text in old.items() if new.get(name) != text]
+    assert [name for name, text in old.items() if new.get(name) != text] == []
     return len(old), len(new)
 
 
@@ -193,18 +193,18 @@ def test_growing_changes_nothing_that_exists(
 
 def test_growing_into_a_second_shard_changes_no_node(tmp_path: Path) -> None:
     """From 4,999 nodes to 5,001 a second controller joins; the nodes do not notice."""
-    assert (2 * 5002, 2 * 5004) == _unchanged(tmp_path, ("pools.a.count=4999",), ("pools.a.count=5001",))
+    assert _unchanged(tmp_path, ("pools.a.count=4999",), ("pools.a.count=5001",)) == (2 * 5002, 2 * 5004)
     controllers = [
         len(objects(rendered(tmp_path, GROWN, f"pools.a.count={count}"), "Deployment")) for count in (4997, 4998)
     ]
-    assert [1, 2] == controllers
+    assert controllers == [1, 2]
 
 
 def test_adding_a_pool_behind_changes_nothing_that_exists(tmp_path: Path) -> None:
     """The addresses and UUIDs of pools follow from what stands before them, and not from its size."""
     added = GROWN.replace("workloads:", "- {name: c, count: 2, machine: dgx-h100}\n    workloads:")
     old, new = (objects(rendered(tmp_path, spec), *FIXED) for spec in (GROWN, added))
-    assert [] == [name for name, text in old.items() if new[name] != text]
+    assert [name for name, text in old.items() if new[name] != text] == []
     assert {("Node", "", "c-0"), ("Node", "", "c-1")} == {name for name in new.keys() - old.keys() if name[0] == "Node"}
 
 
@@ -215,5 +215,8 @@ def test_growing_a_large_pool_touches_two_files(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     to_folder(rendered(tmp_path, spec).bundle(), bundle)
     done = to_folder(rendered(tmp_path, spec, "pools.a.count=10001").bundle(), bundle)
-    assert ["40-nodes-a.0004.yaml", "50-slices-a.0004.yaml"] == [path for path in done.changed if path[:2] in ("40", "50")]
-    assert () == done.removed
+    assert [path for path in done.changed if path[:2] in ("40", "50")] == [
+        "40-nodes-a.0004.yaml",
+        "50-slices-a.0004.yaml",
+    ]
+    assert done.removed == ()

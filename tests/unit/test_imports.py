@@ -102,7 +102,9 @@ def test_every_module_has_its_place_in_the_order() -> None:
 
 def test_the_walk_sees_imports_wherever_they_stand() -> None:
     """An import inside a function, for types only, or of a name of the package counts."""
-    text = "import kwokgen.emit\ndef f():\n  from kwokgen import sink\nif TYPE_CHECKING:\n  from kwokgen.plan import Plan"
+    text = (
+        "import kwokgen.emit\ndef f():\n  from kwokgen import sink\nif TYPE_CHECKING:\n  from kwokgen.plan import Plan"
+    )
     assert sorted(imported(ast.parse(text))) == ["emit", "plan", "sink"]
     assert "bundle" in set(imported(TREES[PACKAGE / "sink.py"]))
 
@@ -113,7 +115,9 @@ def test_nothing_inside_has_a_clock_chance_or_an_environment(file: Path) -> None
     assert impure(INNER[file]) == set()
 
 
-@pytest.mark.parametrize("file", [file for file in INNER if file != OWN_PROCESS], ids=lambda file: str(file.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "file", [file for file in INNER if file != OWN_PROCESS], ids=lambda file: str(file.relative_to(PACKAGE))
+)
 def test_only_the_command_line_prints_or_exits(file: Path) -> None:
     """Everything below cli/ returns or raises."""
     assert outward(INNER[file]) == set()
@@ -137,7 +141,9 @@ def test_the_walk_sees_what_is_not_pure(text: str) -> None:
     assert impure(ast.parse(text))
 
 
-@pytest.mark.parametrize("text", ["print(1)", "sys.exit(1)", "raise SystemExit(1)", "sys.stderr.write('')", "os._exit(1)"])
+@pytest.mark.parametrize(
+    "text", ["print(1)", "sys.exit(1)", "raise SystemExit(1)", "sys.stderr.write('')", "os._exit(1)"]
+)
 def test_the_walk_sees_what_prints_or_exits(text: str) -> None:
     """Each spelling of printing and of ending the process is found."""
     assert outward(ast.parse(text))
