@@ -9,6 +9,7 @@ from testbed import bundle as bundles
 from testbed import running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
+from testbed.running import Taking
 
 PATIENCE = 60
 RIGHTS = {
@@ -20,11 +21,13 @@ RIGHTS = {
 
 
 @contextmanager
-def applied(cluster: Cluster, folder: Path, *, limit: float = 120, ready: bool = True) -> Iterator[Bundle]:
+def applied(
+    cluster: Cluster, folder: Path, *, limit: float = 120, ready: bool = True, take: Taking = running.apply
+) -> Iterator[Bundle]:
     """Apply a bundle, run its controllers, wait for Ready nodes (unless its faults forbid); afterwards remove it."""
     bundle = bundles.read(folder)
     try:
-        running.run(cluster, bundle)
+        running.run(cluster, bundle, take)
         if ready:
             running.wait(cluster, bundle, jobs=False, limit=limit)
         yield bundle

@@ -69,9 +69,21 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
-def run(cluster: Cluster, bundle: Bundle) -> list[Process]:
-    """Apply the bundle and start its controllers, each with a token of its own ServiceAccount."""
+Taking = Callable[[Cluster, Bundle], object]
+"""A way to give a bundle to a cluster."""
+
+
+def apply(cluster: Cluster, bundle: Bundle) -> None:
+    """The way the bundle's README names."""
+    if (bundle.folder / "05-crds.yaml").exists():
+        cluster.kubectl("apply", "-f", str(bundle.folder / "05-crds.yaml"))
+        cluster.kubectl("wait", "--for=condition=Established", "crd/stages.kwok.x-k8s.io")
     cluster.kubectl("apply", "-f", str(bundle.folder))
+
+
+def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
+    """Give the bundle to the cluster and start its controllers, each with a token of its own ServiceAccount."""
+    take(cluster, bundle)
     return [
         cluster.kwok(controller.config, token=_token(cluster, controller), name=controller.name)
         for controller in bundle.controllers

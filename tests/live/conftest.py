@@ -13,12 +13,15 @@ from kwokgen.problem import Pos
 from testbed import removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
+from testbed.running import Taking
 
 
 class Applied(Protocol):
     """`with applied(folder) as bundle:` applies, runs the controllers, waits for Ready nodes, removes all of it."""
 
-    def __call__(self, folder: Path, *, limit: float = ..., ready: bool = ...) -> AbstractContextManager[Bundle]: ...
+    def __call__(
+        self, folder: Path, *, limit: float = ..., ready: bool = ..., take: Taking = ...
+    ) -> AbstractContextManager[Bundle]: ...
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
