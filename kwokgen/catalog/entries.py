@@ -13,6 +13,7 @@ def kubernetes(fact: Fact) -> Kubernetes:
     return Kubernetes(
         minor=fact.name,
         kubelet=data["kubelet"],
+        watch_list=data["watchList"],
         resource_api=data["resourceAPI"],
         gates=tuple(data["requires"]["gates"]),
         runtime_config=tuple(data["requires"]["runtimeConfig"]),

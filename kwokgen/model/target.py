@@ -16,10 +16,14 @@ class Limits(NamedTuple):
 
 
 class Kubernetes(NamedTuple):
-    """A minor: `resource_api` is the version of resource.k8s.io to write; gates and runtime_config are what DRA needs."""
+    """A minor: `resource_api` is the version of resource.k8s.io to write; gates and runtime_config are what DRA needs.
+
+    `watch_list` is whether the API server begins a watch with a list when it is asked to.
+    """
 
     minor: str
     kubelet: str
+    watch_list: bool
     resource_api: str
     gates: tuple[str, ...]
     runtime_config: tuple[str, ...]

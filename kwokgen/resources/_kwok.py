@@ -42,8 +42,9 @@ def _options(cluster: Cluster, shard: int, selector: str) -> Document:
     large = ceil(cluster.nodes / cluster.controller.shards) > 1_000
     options: dict[str, Any] = {
         "cidr": f"10.{FIRST_POD_NETWORK + shard}.0.0/16",
-        "enablePodsOnNodeSyncListPager": False,
-        "enablePodsOnNodeSyncStreamWatch": True,
+        # An API server that does not stream lists refuses KWOK's wish to, once a node, and KWOK logs an error each time.
+        "enablePodsOnNodeSyncListPager": not cluster.kubernetes.watch_list,
+        "enablePodsOnNodeSyncStreamWatch": cluster.kubernetes.watch_list,
         "nodeLeaseDurationSeconds": cluster.controller.lease_seconds,
         "nodeLeaseParallelism": 16 if large else 4,
         "nodePlayStageParallelism": 8 if large else 4,
