@@ -18,6 +18,9 @@ RIGHTS = {
     *(f"{kind}.rbac.authorization.k8s.io" for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")),
 }
 """What KWOK's token lives by."""
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+PLAYED = {"nodes", "stages.kwok.x-k8s.io", DEFINITIONS}
+"""What KWOK needs to end pods."""
 
 
 @contextmanager
@@ -38,12 +41,14 @@ def applied(
 def remove(cluster: Cluster, bundle: Bundle) -> None:
     """Workloads first, while KWOK still ends their pods and has its rights; the rest after KWOK has stopped."""
     kinds = _kinds(cluster)
-    _delete(cluster, bundle, [kind for kind in kinds if kind not in RIGHTS | {"nodes"}], "--wait=false")
+    _delete(cluster, bundle, [kind for kind in kinds if kind not in RIGHTS | PLAYED], "--wait=false")
     _delete_namespaces(cluster, bundle)
     _end_pods(cluster, bundle)
     _end_controllers(cluster, bundle)
-    _delete(cluster, bundle, kinds, f"--timeout={PATIENCE}s")
-    _check_gone(cluster, bundle, kinds)
+    # A kind goes with its definition, and kubectl fails on a kind that is gone.
+    _delete(cluster, bundle, [kind for kind in kinds if kind != DEFINITIONS], f"--timeout={PATIENCE}s")
+    _delete(cluster, bundle, [DEFINITIONS], f"--timeout={PATIENCE}s")
+    _check_gone(cluster, bundle, _kinds(cluster))
 
 
 def _kinds(cluster: Cluster) -> list[str]:
