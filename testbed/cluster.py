@@ -37,19 +37,20 @@ class Cluster:
     @classmethod
     def start(
         cls, minor: str, *, gates: Sequence[str] = (), runtime_config: Sequence[str] = (),
-        folder: Path | None = None, grace: int = 60, outlive: bool = False,
+        folder: Path | None = None, grace: int = 60, outlive: bool = False, audit: bool = False,
     ) -> Self:  # fmt: skip
         """Start one and wait until each program is ready.
 
         `folder` must not exist yet (FileExistsError), `grace` is after how many seconds without a lease a node is
-        Unknown. With `outlive` the processes go on after this Python process; `Cluster.load(folder)` finds them.
+        Unknown; `audit` lets the API server note every request. With `outlive` the processes go on after this Python
+        process; `Cluster.load(folder)` finds them.
         """
         processes.interrupt_on_termination()
         folder = folder or Path(tempfile.gettempdir()) / f"kwokgen-{os.getpid()}-{os.urandom(4).hex()}"
         cluster = cls(minor=minor, folder=folder.absolute(), outlive=outlive)
         plan = Plan(
             minor=minor, folder=cluster.folder, kubeconfig=cluster.kubeconfig,
-            gates=tuple(gates), runtime_config=tuple(runtime_config), grace=grace,
+            gates=tuple(gates), runtime_config=tuple(runtime_config), grace=grace, audit=audit,
         )  # fmt: skip
         plan.build()
         with ExitStack() as stack:
@@ -124,6 +125,10 @@ class Cluster:
     def log(self, name: str) -> str:
         """What a program has written so far."""
         return self._log(name).read_text(errors="replace")
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request to an API server that was started with `audit`, as audit.k8s.io/v1 Events."""
+        return [json.loads(line) for line in (self.folder / components.AUDIT).read_text().splitlines()]
 
     def stop(self, *, keep_logs: bool = False) -> None:
         """Stop every process, by id, and remove the folder; a second call does nothing."""

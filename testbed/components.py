@@ -1,11 +1,15 @@
 """Ports and a folder in, the command line of each program of a control plane out."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed import programs
 from testbed.credentials import CERTIFICATE, KEY, SERVICE_ACCOUNT_KEY, TOKENS
+
+AUDIT = "audit.log"
+"""Who asked the API server for what: one JSON object a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +22,7 @@ class Plan:
     gates: tuple[str, ...] = ()
     runtime_config: tuple[str, ...] = ()
     grace: int = 60
+    audit: bool = False
 
     def program(self, name: str) -> str:
         """The built program of this minor."""
@@ -56,7 +61,7 @@ def apiserver(plan: Plan, *, port: int, etcd_port: int) -> list[str]:
         f"--service-account-signing-key-file={plan.folder / SERVICE_ACCOUNT_KEY}",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--max-requests-inflight=1000", "--max-mutating-requests-inflight=500",
-        *_listed("--runtime-config", plan.runtime_config), *_listed("--feature-gates", plan.gates),
+        *_listed("--runtime-config", plan.runtime_config), *_listed("--feature-gates", plan.gates), *_audited(plan),
     ]  # fmt: skip
 
 
@@ -86,6 +91,15 @@ def kwok(*, kubeconfig: Path, config: Path, port: int) -> list[str]:
 
 def _serving(plan: Plan) -> tuple[str, str]:
     return f"--tls-cert-file={plan.folder / CERTIFICATE}", f"--tls-private-key-file={plan.folder / KEY}"
+
+
+def _audited(plan: Plan) -> list[str]:
+    if not plan.audit:
+        return []
+    policy = plan.folder / "audit-policy.json"
+    rule = {"level": "Metadata", "omitStages": ["RequestReceived"]}
+    policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [rule]}))
+    return [f"--audit-policy-file={policy}", f"--audit-log-path={plan.folder / AUDIT}"]
 
 
 def _client(plan: Plan, port: int) -> list[str]:

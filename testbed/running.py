@@ -85,12 +85,13 @@ def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]
     """Give the bundle to the cluster and start its controllers, each with a token of its own ServiceAccount."""
     take(cluster, bundle)
     return [
-        cluster.kwok(controller.config, token=_token(cluster, controller), name=controller.name)
+        cluster.kwok(controller.config, token=token(cluster, controller), name=controller.name)
         for controller in bundle.controllers
     ]
 
 
-def _token(cluster: Cluster, controller: Controller) -> str | None:
+def token(cluster: Cluster, controller: Controller) -> str | None:
+    """A token of the controller's ServiceAccount; None when it has none and is the administrator."""
     if not controller.service_account:
         return None
     arguments = ("-n", controller.namespace or "default", "--duration", "24h")

@@ -11,15 +11,16 @@ RESOURCES = {"Node": "nodes", "Pod": "pods"}
 
 
 def rules(stages: Iterable[Document], *, leases: bool, crd: bool) -> list[dict[str, Any]]:
-    """The rules of a ClusterRole for a controller that plays `stages`."""
-    verbs: dict[tuple[str, str], set[str]] = {("", name): {"get", "list", "watch"} for name in RESOURCES.values()}
+    """The rules of a ClusterRole for a controller that plays `stages`; KWOK never gets a single object."""
+    verbs: dict[tuple[str, str], set[str]] = {("", name): {"list", "watch"} for name in RESOURCES.values()}
     for stage in stages:
         for (group, resource), asked in _asked(stage).items():
             verbs.setdefault((group, resource), set()).update(asked)
     if leases:
-        verbs["coordination.k8s.io", "leases"] = {"create", "get", "list", "update", "watch"}
+        verbs["coordination.k8s.io", "leases"] = {"create", "list", "update", "watch"}
     if crd:
-        verbs["kwok.x-k8s.io", "stages"] = {"get", "list", "watch"}
+        # Listed only where the API server does not begin the watch with a list.
+        verbs["kwok.x-k8s.io", "stages"] = {"list", "watch"}
     return [
         {"apiGroups": [group], "resources": [resource], "verbs": sorted(asked)}
         for (group, resource), asked in sorted(verbs.items())
