@@ -67,6 +67,12 @@ def _size(document: Document) -> Iterator[Finding]:
         yield (), f"{size} bytes, an object may have {MOST_BYTES}"
 
 
+def fits_an_annotation(document: Document) -> bool:
+    """Whether kubectl's client-side apply can keep the object, in an annotation beside its own."""
+    own = document["metadata"].get("annotations", {})
+    return bytes_of(document) + sum(len(key) + len(value.encode()) for key, value in own.items()) <= MOST_ANNOTATIONS
+
+
 def bytes_of(document: Document) -> int:
     """The size of an object as kubectl's client-side apply keeps it in an annotation."""
     return len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())

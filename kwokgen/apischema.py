@@ -25,7 +25,15 @@ def findings(document: Document, minor: str) -> Iterator[Finding]:
         yield (), f"Kubernetes {minor} has no {kind} of {version}"
         return
     for error in validator.iter_errors(document):
-        yield tuple(error.absolute_path), _words(error)
+        path = tuple(error.absolute_path)
+        if error.validator == "additionalProperties":
+            yield from (((*path, key), f'unknown field "{key}"') for key in _extra(error))
+        else:
+            yield path, _words(error)
+
+
+def _extra(error: Any) -> Iterator[str]:
+    return (key for key in error.instance if key not in error.schema.get("properties", {}))
 
 
 def _words(error: Any) -> str:
@@ -33,9 +41,6 @@ def _words(error: Any) -> str:
         wanted = error.validator_value
         allowed = wanted if isinstance(wanted, str) else " or ".join(name for name in wanted if name != "null")
         return f"must be of type {allowed}, not {found(error.instance, '')}"
-    if error.validator == "additionalProperties":
-        extra = [key for key in error.instance if key not in error.schema.get("properties", {})]
-        return "unknown field " + ", ".join(f'"{key}"' for key in extra)
     return str(error.message)
 
 

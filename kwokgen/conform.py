@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kwokgen.formats import FORMATS, Format
-from kwokgen.model.place import Node, Place
+from kwokgen.model.place import Based, Node, Place
 from kwokgen.problem import Pos, Problem, nearest, quoted
 from kwokgen.schemas import Schema
 
@@ -27,6 +27,18 @@ def conform(node: Node, schema: Schema, code: str) -> tuple[Problem, ...]:
     return tuple(problem for error in errors for problem in _problems(error, Place(node), code))
 
 
+def differences(node: Node, schema: Schema) -> Iterator[tuple[str | int, ...]]:
+    """The paths of what does not conform: the values, the unknown or wrong keys, the mappings that lack a key."""
+    for error in _validator(schema, _identity(schema)).iter_errors(node.plain()):
+        path = tuple(error.absolute_path)
+        if "propertyNames" in error.relative_schema_path:
+            yield (*path, error.instance)
+        elif error.validator == "additionalProperties":
+            yield from ((*path, key) for key in error.instance if key not in error.schema.get("properties", {}))
+        else:
+            yield path
+
+
 def _identity(schema: Schema) -> str:
     return str(schema.get("$id", id(schema)))
 
@@ -43,6 +55,8 @@ def _checker() -> Any:
 
 def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object], bool]:
     def holds(value: object) -> bool:
+        if isinstance(value, Based):
+            return not numbers
         number = numbers and isinstance(value, int | float) and not isinstance(value, bool)
         return test(str(value)) if isinstance(value, str) or number else True
 
@@ -76,11 +90,17 @@ def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:
 def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
     allowed = " or ".join(TYPES[name] for name in wanted)
-    raw = place.raw(*path)
-    hint = f'write "{raw}", in quotes' if "string" in wanted and raw and raw != "null" else ""
+    raw = shortened(place.raw(*path))
+    hint = f'write "{_right(error, raw)}", in quotes' if "string" in wanted and raw and raw != "null" else ""
     if isinstance(error.instance, float) and hint and f"{error.instance:g}" != raw:
-        hint = f'YAML reads it as {error.instance:g}; write "{raw}", in quotes'
+        hint = f"YAML reads it as {error.instance:g}; {hint}"
     yield Problem(place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {found(error.instance, raw)}", hint)
+
+
+def _right(error: Any, raw: str) -> str:
+    """The string that a number stands for: quotes alone do not make 30 a duration."""
+    form = FORMATS.get(error.schema.get("format", ""))
+    return raw if form is None or form.test(raw) else form.suggest(raw)
 
 
 def found(value: object, raw: str) -> str:
@@ -90,7 +110,7 @@ def found(value: object, raw: str) -> str:
     if isinstance(value, bool):
         return f"the boolean {raw or str(value).lower()}"
     if isinstance(value, int | float):
-        return f"the number {raw or value}"
+        return f"the number {shortened(raw or str(value))}"
     if isinstance(value, str):
         return f'the string "{shortened(value)}"'
     return "a mapping" if isinstance(value, dict) else "a list"

@@ -11,7 +11,7 @@ from typing import Any
 
 from kwokgen.emit import skeleton
 from kwokgen.model.cluster import Patch
-from kwokgen.problem import KwokgenError, Problem, nearest, quoted
+from kwokgen.problem import Problem, nearest, quoted
 from kwokgen.series import Document, Join, Run, Series, Shape, Slot, filled
 
 FIXED = (
@@ -38,10 +38,10 @@ FIXED_OF = {
 }
 
 
-def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[Series, ...]:
+def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
     """The series with every patch in order.
 
-    Raises KwokgenError for patches that match nothing, change nothing, or change what makes an object itself.
+    A patch that matches nothing, changes nothing, or changes what makes an object itself is a problem.
     """
     problems: list[Problem] = []
     done = tuple(series)
@@ -52,9 +52,7 @@ def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[Series,
             work = _Patching(patch)
             done = tuple(work.series(one) for one in done)
             problems += work.problems(done)
-    if problems:
-        raise KwokgenError(*problems)
-    return done
+    return done, tuple(problems)
 
 
 def merged(value: Any, patch: Any) -> Any:

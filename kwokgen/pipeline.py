@@ -41,7 +41,8 @@ def render(
     """
     node = read(blueprint, overlays, sets)
     cluster, warnings = understand(node, catalog or Catalog())
-    return Rendered(cluster, objects(cluster), warnings)
+    series, more = objects(cluster)
+    return Rendered(cluster, series, ordered((*warnings, *more)))
 
 
 def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> Node:
@@ -53,15 +54,18 @@ def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> Node:
 
 
 def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:
-    """The cluster that a tree describes, and the warnings."""
-    problems = shape.check(node)
-    if problems:
-        raise KwokgenError(*problems)
-    cluster, warnings = resolve.resolve(node, shape.filled(node), catalog)
-    found = (*warnings, *checks.check(cluster), *_expressions(cluster))
-    if errors(found):
-        raise KwokgenError(*found)
-    return cluster, ordered(found)
+    """The cluster that a tree describes, and the warnings.
+
+    Raises KwokgenError with the problems of every stage: each goes on with what the one before has understood.
+    """
+    sound = shape.sound(node)
+    cluster, unresolved = resolve.resolve(sound, catalog)
+    found = (*unresolved, *checks.check(cluster), *_expressions(cluster))
+    problems = (*sound.problems, *(problem for problem in found if problem.pos not in sound.lost))
+    if errors(problems):
+        understood = not errors((*sound.problems, *unresolved))
+        raise KwokgenError(*problems, *(_patched(cluster)[1] if understood else ()))
+    return cluster, ordered(problems)
 
 
 def _expressions(cluster: Cluster) -> tuple[Problem, ...]:
@@ -73,8 +77,14 @@ def _expressions(cluster: Cluster) -> tuple[Problem, ...]:
     return expressions.check(cluster)
 
 
-def objects(cluster: Cluster) -> tuple[Series, ...]:
-    """Every object of a cluster, patched and verified."""
-    series = patches.patched(tuple(resources.build(cluster)), cluster.patches)
-    verify(cluster, series)
-    return series
+def objects(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
+    """Every object of a cluster, patched and verified, and the warnings."""
+    series, unpatched = _patched(cluster)
+    problems = (*unpatched, *verify(cluster, series))
+    if errors(problems):
+        raise KwokgenError(*problems)
+    return series, problems
+
+
+def _patched(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
+    return patches.patched(tuple(resources.build(cluster)), cluster.patches)

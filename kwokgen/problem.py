@@ -81,6 +81,9 @@ def nearest(value: str, available: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     folded = {name.lower(): name for name in available}
+    begun = [name for name in folded if value and name.startswith(value.lower())]
+    if len(begun) == 1:
+        return folded[begun[0]]
     found = get_close_matches(value.lower(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else None
 

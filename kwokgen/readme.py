@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kwokgen import apirules
 from kwokgen.model.cluster import Cluster
 from kwokgen.needs import requirements
-from kwokgen.series import Series
+from kwokgen.series import Series, filled
 
 
 def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str:
     """The whole file, without the ownership line."""
+    apply = "kubectl apply" if _kept_by_clients(series) else "kubectl apply --server-side"
     parts = (
         _about(cluster),
         _needed(cluster),
-        _apply(cluster, kustomized=kustomized),
+        _apply(cluster, apply, kustomized=kustomized),
         _wait(cluster),
-        _end(cluster, series),
+        _end(cluster, series, apply),
     )
     return "\n".join(line for part in parts for line in part)
+
+
+def _kept_by_clients(series: Sequence[Series]) -> bool:
+    return all(
+        apirules.fits_an_annotation(filled(document, one.columns, run.last))
+        for one in series
+        for run in one.runs
+        for document in run.shape.documents
+    )
 
 
 def _about(cluster: Cluster) -> Iterator[str]:
@@ -47,17 +58,19 @@ def _needed(cluster: Cluster) -> Iterator[str]:
     yield ""
 
 
-def _apply(cluster: Cluster, *, kustomized: bool) -> Iterator[str]:
+def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     yield "## Apply"
     yield ""
     yield "```sh"
     if cluster.controller.crd and cluster.controller.run != "existing":
-        yield "kubectl apply -f 05-crds.yaml"
+        yield f"{apply} -f 05-crds.yaml"
         yield "kubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io"
-    yield "kubectl apply -f ."
+    yield f"{apply} -f ."
     yield "```"
     yield ""
-    if kustomized:
+    if "--server-side" in apply:
+        yield "An object is larger than client-side apply can keep. `create -f .` does as well. A second apply changes nothing."
+    elif kustomized:
         yield "`kubectl apply -k .`, `apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing."
     else:
         yield "`apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing. There is no Kustomization:"
@@ -86,7 +99,7 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     yield ""
 
 
-def _end(cluster: Cluster, series: Sequence[Series]) -> Iterator[str]:
+def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str]:
     label = f"-l app.kubernetes.io/instance={cluster.name}"
     documents = [document for one in series for run in one.runs for document in run.shape.documents]
     kinds = sorted({document["kind"].lower() for document in documents})
@@ -96,7 +109,7 @@ def _end(cluster: Cluster, series: Sequence[Series]) -> Iterator[str]:
     yield "After another render, `apply` with prune removes what is no longer there:"
     yield ""
     yield "```sh"
-    yield f"kubectl apply -f . --prune {label} \\"
+    yield f"{apply} -f . --prune {label} \\"
     yield " \\\n".join(f"  --prune-allowlist={version}" for version in versions)
     yield f"kubectl delete {','.join(kinds)} {label} --all-namespaces"
     yield "```"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -19,7 +19,7 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
-from kwokgen.model.place import Entry, Node, Scalar
+from kwokgen.model.place import Based, Entry, Node, Scalar
 from kwokgen.problem import KwokgenError, Pos, Problem
 
 MOST_NODES = 200_000
@@ -42,7 +42,9 @@ def parse(text: str, file: str) -> Node:
         for event in YAML(typ="safe", pure=True).parse(text):
             builder.take(event)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        marks = (error.problem_mark, error.context_mark)
+        # A quote that is not closed is found at the end of the file, and is looked for at its start.
+        mark = next(filter(None, reversed(marks) if "quoted scalar" in str(error.context) else marks), None)
         pos = builder.pos(mark.line, mark.column) if mark else Pos(file)
         raise KwokgenError(*builder.problems, Problem(pos, "yaml", _yaml_message(error))) from None
     except ReaderError as error:
@@ -70,10 +72,10 @@ def scalar(raw: str) -> Scalar:
     if BOOL.fullmatch(raw):
         return raw.lower() == "true"
     if INT.fullmatch(raw):
-        # A number of thousands of digits is no number that anybody meant, and int() refuses it.
-        return int(raw) if len(raw) < 40 else float(raw)
+        # int() refuses thousands of digits, and nobody meant them: far too much is as good.
+        return int(raw[:400])
     if BASED.fullmatch(raw):
-        return int(raw, 0)
+        return Based(int(raw[:400], 0))
     return float(raw) if FLOAT.fullmatch(raw) else raw
 
 
@@ -134,8 +136,18 @@ class _Builder:
 
     def _scalar_pos(self, event: Any) -> Pos:
         start, end = event.start_mark, event.end_mark
+        if (start.line, start.column) == (end.line, end.column):
+            return self._after_key() or self.pos(start.line, start.column)
         length = end.column - start.column if end.line == start.line else 1
         return self.pos(start.line, start.column, length)
+
+    def _after_key(self) -> Pos | None:
+        """Where a value that is not there should stand; the parser places it at whatever comes next."""
+        top = self.stack[-1] if self.stack else None
+        if top is None or len(top.keys) == len(top.nodes):
+            return None
+        key = top.keys[-1].pos
+        return replace(key, column=key.column + key.length + 1, length=1)
 
     def _open(self, event: Any, pos: Pos) -> None:
         self._tag(event, pos)
@@ -201,9 +213,15 @@ class _Builder:
             else:
                 entries[key.raw] = Entry(key.pos, node)
         for node in merged:
-            for name, entry in node.value.items() if isinstance(node.value, dict) else ():
-                entries.setdefault(name, entry)
+            self._merge(entries, node)
         return entries
+
+    def _merge(self, entries: dict[str, Entry], node: Node) -> None:
+        if not isinstance(node.value, dict):
+            self.problems.append(Problem(node.pos, "key", f'only mappings can be merged, not "{node.raw or "a list"}"'))
+            return
+        for name, entry in node.value.items():
+            entries.setdefault(name, entry)
 
     def _fail(self, pos: Pos, code: str, message: str, hint: str = "") -> None:
         raise KwokgenError(*self.problems, Problem(pos, code, message, hint))

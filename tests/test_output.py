@@ -137,7 +137,6 @@ def test_yaml_1_1_and_1_2_read_the_same(any_bundle: Rendered) -> None:
             assert new.load(text.decode()) == yaml.safe_load(text)
 
 
-@pytest.mark.xfail(strict=True, reason="resourceslice.py writes `attributes: {}`: a second apply says configured")
 def test_a_device_without_attributes_says_nothing_of_them(tmp_path: Path) -> None:
     """C46: seen on a real API server of 1.37."""
     done = rendered(tmp_path, f"pools: [{{name: a, count: 1, {OWN % 1}}}]".replace(", attributes: {model: h100}", ""))
@@ -245,7 +244,6 @@ def _values(selector: str) -> list[str]:
     return (match[1] or match[2]).split(",")
 
 
-@pytest.mark.xfail(strict=True, reason="no warning, and README.md says kubectl apply -f .: seen to be refused")
 def test_large_objects_are_applied_on_the_servers_side(tmp_path: Path) -> None:
     """C41: client-side apply keeps the object in an annotation of at most 262,144 bytes: `Too long`."""
     attributes = ", ".join(f"a{number}: {'x' * 64}" for number in range(32))

@@ -68,6 +68,8 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
             takes = f"it takes {quoted(known)}" if known else "it takes none"
             message = f'the lifecycle "{item[sort]}" has no time "{time}". {takes}'
             scope.fail(at.key(time), "lifecycle", message)
+    if "heartbeat" in given and not formats.milliseconds(given["heartbeat"]):
+        scope.fail(at.pos("heartbeat"), "lifecycle", "a heartbeat without an interval never pauses", "such as 10m")
     return _made(item["name"], fact, _times(fact, given), at)
 
 

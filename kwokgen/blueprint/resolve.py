@@ -9,30 +9,25 @@ from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
 from kwokgen.blueprint import lifecycles, pools
 from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
-from kwokgen.catalog import Catalog, entries
+from kwokgen.catalog import Catalog, Fact, entries
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch
 from kwokgen.model.lifecycle import Lifecycle
-from kwokgen.model.place import Node, Place
+from kwokgen.model.place import Place
 from kwokgen.model.target import Kubernetes
-from kwokgen.problem import KwokgenError, Problem, errors
+from kwokgen.problem import Pos, Problem
 
 NODES_A_SHARD = 5_000
 
 
-def resolve(node: Node, data: Data, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:
-    """The cluster and the warnings; `data` is the blueprint with its constant defaults.
-
-    Raises KwokgenError with every problem when there is an error among them.
-    """
-    scope = Scope(catalog)
-    cluster = _cluster(scope, data, Place(node))
-    if cluster is None or errors(scope.problems):
-        raise KwokgenError(*scope.problems)
-    return cluster, tuple(scope.problems)
+def resolve(sound: Sound, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:
+    """The cluster and every problem; with an error among them, it is the part of the cluster that is understood."""
+    scope = Scope(catalog, sound)
+    return _cluster(scope, filled(sound.node), Place(sound.node)), tuple(scope.problems)
 
 
-def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
+def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     name, spec, where = data["metadata"]["name"], data["spec"], at.below("spec")
     kubernetes = _kubernetes(scope, spec["kubernetes"], where)
     namespaces = _namespaces(scope, spec, where, name)
@@ -41,7 +36,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
     controller = _controller(scope, spec, where, name, lives)
     names = tuple(namespace.name for namespace in namespaces)
     classes = claims_of.device_classes(scope, spec, where, found)
-    understood = len(found) == len(spec["pools"])
+    understood = len(found) == len(spec["pools"]) and "pools" not in scope.sound.sections
     claims = claims_of.claims(scope, spec, where, classes if understood else None, names)
     parts = Parts(
         scope=scope,
@@ -53,8 +48,6 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
     )
     jobs = parts.workloads(spec, where)
     patches = _patches(scope, spec, where)
-    if kubernetes is None or controller is None:
-        return None
     return Cluster(
         name=name,
         kubernetes=kubernetes,
@@ -72,11 +65,16 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster | None:
     )
 
 
-def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes | None:
+def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes:
     """`1.37`, `v1.37` and `1.37.2` all name the minor 1.37."""
     minor = re.sub(r"^v?(\d+\.\d+)(\.\d+)?$", r"\1", written)
-    fact = scope.fact("kubernetes", minor, at.pos("kubernetes"), "kubernetes minor")
-    return entries.kubernetes(fact) if fact else None
+    return entries.kubernetes(_fact_or_newest(scope, "kubernetes", minor, at.pos("kubernetes"), "kubernetes minor"))
+
+
+def _fact_or_newest(scope: Scope, kind: str, name: str, pos: Pos, what: str) -> Fact:
+    """The newest stands in for an unknown one, so that the rules that need one can be asked."""
+    newest = scope.catalog.names(kind)[-1]
+    return scope.fact(kind, name, pos, what) or scope.catalog.get(kind, newest, pos, what)
 
 
 def _namespaces(scope: Scope, spec: Data, at: Place, name: str) -> tuple[Namespace, ...]:
@@ -91,11 +89,9 @@ def _namespaces(scope: Scope, spec: Data, at: Place, name: str) -> tuple[Namespa
     )
 
 
-def _controller(
-    scope: Scope, spec: Data, at: Place, name: str, lives: dict[str, tuple[Lifecycle, ...]]
-) -> Controller | None:
+def _controller(scope: Scope, spec: Data, at: Place, name: str, lives: dict[str, tuple[Lifecycle, ...]]) -> Controller:
     item, where = spec["controller"], at.below("controller")
-    fact = scope.fact("kwok", item["version"], where.pos("version"), "KWOK release")
+    fact = _fact_or_newest(scope, "kwok", item["version"], where.pos("version"), "KWOK release")
     run = item["run"]
     stages = item.get("stages", "crd" if run == "existing" else "config")
     if run == "existing" and stages == "config":
@@ -108,8 +104,6 @@ def _controller(
         scope.fail(where.key("namespace"), "controller", message, "leave out namespace")
     lease = ceil(formats.milliseconds(item["nodeLeaseDuration"]) / 1000)
     _leases(scope, where, lease, lives["nodes"])
-    if fact is None:
-        return None
     return Controller(
         run=run,
         kwok=entries.kwok(fact),

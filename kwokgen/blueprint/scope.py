@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kwokgen import formats
+from kwokgen.blueprint.shape import Sound
 from kwokgen.catalog import Catalog, Fact
 from kwokgen.model.place import Place
 from kwokgen.problem import KwokgenError, Pos, Problem, Severity, unknown
@@ -17,9 +18,10 @@ Data = dict[str, Any]
 
 @dataclass(slots=True, eq=False, repr=False)
 class Scope:
-    """Collects problems, so that one run reports all of them."""
+    """Collects problems, so that one run reports all of them; what `sound` has lost is missing for a known reason."""
 
     catalog: Catalog
+    sound: Sound
     problems: list[Problem] = field(default_factory=list)
 
     def fail(self, pos: Pos, code: str, message: str, hint: str = "", severity: Severity = "error") -> None:
@@ -42,6 +44,8 @@ class Scope:
         """What a name refers to, or None with the unknown name noted."""
         if name in named:
             return named[name]
+        if name in self.sound.names:
+            return None
         self.problems.append(unknown(pos, what, name, named, code="reference"))
         return None
 

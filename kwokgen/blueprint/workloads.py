@@ -14,7 +14,7 @@ from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool, Taint
 from kwokgen.model.workload import Container, RunTime, Workload
-from kwokgen.problem import quoted
+from kwokgen.problem import Pos, quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,15 +93,26 @@ class Parts:
         return tuple(found)
 
     def _claims(self, item: Data, at: Place, namespace: str) -> tuple[Claim, ...]:
-        found = []
+        found: list[Claim] = []
         for index, name in enumerate(item.get("claims", ())):
             claim = self.scope.find(self.claims, name, at.pos("claims", index), "claim")
             if claim and claim.namespace != namespace:
                 message = f'claim "{name}" is in namespace "{claim.namespace}", the pods are in "{namespace}"'
                 self.scope.fail(at.pos("claims", index), "workload", message, "pods use claims of their own namespace")
             if claim:
+                self._reference(claim, found, at.pos("claims", index))
                 found.append(claim)
         return tuple(found)
+
+    def _reference(self, claim: Claim, before: list[Claim], pos: Pos) -> None:
+        """Containers name a claim of their pod by a DNS label."""
+        if len(claim.reference) > formats.MOST_LABEL:
+            message = f'containers call the claim "{claim.reference}", which has {len(claim.reference)} characters'
+            self.scope.fail(pos, "workload", f"{message}, {formats.MOST_LABEL} is the most", "give it a shorter name")
+        same = next((other for other in before if other.reference == claim.reference), None)
+        if same:
+            message = f'containers call both "{same.name}" and "{claim.name}" by the name "{claim.reference}"'
+            self.scope.fail(pos, "workload", message, "give one of them another name")
 
     def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
         where = at.below("container") if "container" in at.node.plain() else at
@@ -125,7 +136,7 @@ class Parts:
             self.scope.fail(
                 at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
             )
-        elif pools and len(self.pools) == len(self.written_pools):
+        elif pools and len(self.pools) == len(self.written_pools) and "pools" not in self.scope.sound.sections:
             message = "no pool of the workload exposes its GPUs as an extended resource"
             self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")
         return None

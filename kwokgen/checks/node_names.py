@@ -18,7 +18,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     """Pools whose nodes cannot have their names."""
     for pool in cluster.pools:
         yield from _legal(pool)
-    for first, second in combinations(cluster.pools, 2):
+    for first, second in combinations({pool.name: pool for pool in cluster.pools}.values(), 2):
         yield from _collision(first, second)
 
 
@@ -30,10 +30,9 @@ def _legal(pool: Pool) -> Iterator[Problem]:
         yield Problem(pos, ID, f'the node name "{longest}" is not {form.what}: {form.allowed}')
     elif len(longest) > MOST_LABEL:
         message = f'the node name "{longest}" has {len(longest)} characters with its index, {MOST_LABEL} is the most'
-        hint = (
-            f"kubernetes.io/hostname has it as its value; cut the name to {MOST_LABEL - len(longest) + len(pool.name)}"
-        )
-        yield Problem(pos, ID, message, hint)
+        over, own = len(longest) - MOST_LABEL, not pool.at.raw("nodeName")
+        shorter = f"cut the name to {len(pool.name) - over}" if own else f"shorten the pattern by {over}"
+        yield Problem(pos, ID, message, f"kubernetes.io/hostname has it as its value; {shorter}")
 
 
 def _collision(first: Pool, second: Pool) -> Iterator[Problem]:

@@ -10,19 +10,30 @@ from kwokgen.model.place import Place
 from kwokgen.problem import Problem
 
 ID = "quantity-unit"
-SUMMARY = "Memory and storage are whole bytes"
+SUMMARY = "Memory and storage are whole bytes; pods and extended resources are counted"
 BYTES = ("memory", "ephemeral-storage")
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
-    """Amounts of memory with a fraction of a byte."""
+    """Fractions of what has none."""
     for pool in cluster.pools:
         for section in ("machine", "capacity"):
-            yield from _fractions(pool.at.below(section), pool.machine.capacity)
+            yield from _amounts(pool.at.below(section), pool.machine.capacity)
         if pool.gpus:
             yield from _fractions(pool.at.below("gpus", "capacity"), pool.gpus.capacity)
     for workload in cluster.workloads:
-        yield from _fractions(workload.at.below("container", "resources"), workload.container.requests)
+        yield from _amounts(workload.at.below("container", "resources"), workload.container.requests)
+        for index, container in enumerate(workload.init_containers):
+            yield from _amounts(workload.at.below("initContainers", index, "resources"), container.requests)
+
+
+def _amounts(at: Place, quantities: Mapping[str, str]) -> Iterator[Problem]:
+    yield from _fractions(at, quantities)
+    for name in quantities:
+        written = at.raw(name)
+        value = quantity(written) if written and (name == "pods" or "/" in name) else None
+        if value is not None and value != value.to_integral_value():
+            yield Problem(at.pos(name), ID, f'"{written}" of {name} is not a whole number')
 
 
 def _fractions(at: Place, quantities: Mapping[str, str]) -> Iterator[Problem]:

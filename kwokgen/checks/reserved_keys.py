@@ -11,6 +11,14 @@ from kwokgen.problem import Problem
 ID = "reserved-key"
 SUMMARY = "Labels and annotations by which a bundle is found and played are not written by hand"
 OWN = ("app.kubernetes.io/managed-by", "app.kubernetes.io/instance")
+OF_JOBS = (
+    "job-name",
+    "controller-uid",
+    "batch.kubernetes.io/job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-completion-index",
+)
+"""Labels of pods that the Job controller writes; another value is refused."""
 OF_NODES = ("kubernetes.io/hostname", "type", "kwok.x-k8s.io/node")
 
 
@@ -26,12 +34,12 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for namespace in cluster.namespaces:
         yield from _reserved(namespace.at, "labels", namespace.labels, ())
     for workload in cluster.workloads:
-        yield from _reserved(workload.at, "labels", workload.labels, ())
+        yield from _reserved(workload.at, "labels", workload.labels, OF_JOBS)
         yield from _reserved(workload.at, "annotations", workload.annotations, ())
 
 
 def _reserved(at: Place, section: str, written: Mapping[str, str], more: tuple[str, ...]) -> Iterator[Problem]:
     for key in written:
         if key in (*OWN, *more) or key.startswith("kwokgen.io/"):
-            message = f'the {section.removesuffix("s")} "{key}" is set by kwokgen'
+            message = f'the {section.removesuffix("s")} "{key}" is set by {"the Job controller" if key in OF_JOBS else "kwokgen"}'
             yield Problem(at.key(section, key), ID, message, "leave it out")

@@ -35,3 +35,8 @@ class Claim(NamedTuple):
     shared: bool
     requests: tuple[Request, ...]
     at: Place
+
+    @property
+    def reference(self) -> str:
+        """What containers call it: a DNS label."""
+        return self.name.replace(".", "-")

@@ -6,6 +6,11 @@ from typing import Any, NamedTuple
 
 from kwokgen.problem import Pos
 
+
+class Based(int):
+    """A number as 0x10 or 0o20: YAML has it, no quantity is written so."""
+
+
 Scalar = str | int | float | bool | None
 Path = tuple[str | int, ...]
 

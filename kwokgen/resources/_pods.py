@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Container, Workload
 from kwokgen.resources._common import LIFECYCLE, RUN_SECONDS, affinity, toleration
@@ -33,21 +34,15 @@ def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:
         spec["tolerations"] = [toleration(taint) for taint in workload.tolerations]
     if workload.init_containers:
         spec["initContainers"] = [_container(container, ()) for container in workload.init_containers]
-    claims = tuple(claim.name for claim in workload.claims)
-    spec["containers"] = [_container(workload.container, tuple(map(_reference, claims)))]
+    spec["containers"] = [_container(workload.container, tuple(claim.reference for claim in workload.claims))]
     if workload.claims:
-        spec["resourceClaims"] = [_claim(claim.name, shared=claim.shared) for claim in workload.claims]
+        spec["resourceClaims"] = [_claim(claim) for claim in workload.claims]
     return spec
 
 
-def _reference(claim: str) -> str:
-    """The claim's name within the pod, a DNS label: claims may have dots, pods' names for them not."""
-    return claim.replace(".", "-")
-
-
-def _claim(name: str, *, shared: bool) -> dict[str, str]:
-    key = "resourceClaimName" if shared else "resourceClaimTemplateName"
-    return {"name": _reference(name), key: name}
+def _claim(claim: Claim) -> dict[str, str]:
+    key = "resourceClaimName" if claim.shared else "resourceClaimTemplateName"
+    return {"name": claim.reference, key: claim.name}
 
 
 def _container(container: Container, claims: tuple[str, ...]) -> dict[str, Any]:

@@ -60,7 +60,10 @@ def _slice(cluster: Cluster, pool: Pool, gpus: Gpus, number: int, devices: range
 
 
 def _device(cluster: Cluster, pool: Pool, gpus: Gpus, index: int) -> dict[str, Any]:
-    body: dict[str, Any] = {"attributes": _attributes(cluster, pool, gpus, index)}
+    # Empty maps are dropped by the API server, and a second apply would write them anew.
+    body: dict[str, Any] = {}
+    if attributes := _attributes(cluster, pool, gpus, index):
+        body["attributes"] = attributes
     if gpus.capacity:
         body["capacity"] = {name: {"value": value} for name, value in gpus.capacity.items()}
     if cluster.kubernetes.resource_api == "v1beta1":

@@ -104,6 +104,7 @@ def command(
     python: Sequence[str] = (sys.executable,),
     env: Mapping[str, str] | None = None,
     preexec: Callable[[], None] | None = None,
+    stdout: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[bytes]:
     """`kwokgen …` as a process of its own, with what it said and how it ended."""
     return subprocess.run(
@@ -111,6 +112,7 @@ def command(
         cwd=cwd,
         env={**os.environ, **(env or {})},
         preexec_fn=preexec,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         check=False,
     )
