@@ -88,6 +88,8 @@ def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:
 
 
 def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
+    if "enum" in error.schema:
+        return  # which says what is available
     wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
     allowed = " or ".join(TYPES[name] for name in wanted)
     raw = shortened(place.raw(*path))

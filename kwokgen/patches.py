@@ -46,7 +46,8 @@ def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[S
     problems: list[Problem] = []
     done = tuple(series)
     for patch in patches:
-        fixed = tuple(_fixed(patch))
+        # What replaces a whole mapping changes several of its keys, and is one mistake.
+        fixed = {problem.pos: problem for problem in _fixed(patch)}.values()
         problems += fixed
         if not fixed:
             work = _Patching(patch)

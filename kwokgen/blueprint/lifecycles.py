@@ -30,6 +30,8 @@ def resolve(scope: Scope, spec: Data, at: Place) -> dict[str, tuple[Lifecycle, .
         sort = _sort(scope, item, place)
         if sort and (lifecycle := _lifecycle(scope, item, place, sort)):
             found[sort].append(lifecycle)
+        else:
+            scope.doubtful.add("lifecycles")
     return {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
 
 

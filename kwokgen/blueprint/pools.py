@@ -31,6 +31,8 @@ def resolve(scope: Scope, spec: Data, at: Place, lifecycles: tuple[Lifecycle, ..
         _pool(scope, item, place, number, lifecycles)
         for number, (item, place) in enumerate(zip(items, where, strict=True))
     ]
+    if not all(pools):
+        scope.doubtful.add("pools")
     return tuple(pool for pool in pools if pool)
 
 
@@ -41,6 +43,8 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
     lifecycle = scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of nodes")
     addresses = _addresses(scope, item, at, number)
     gpus = resolve_gpus(scope, item, at, bare) if bare else None
+    if gpus is None and "gpus" in item:
+        scope.doubtful.add("pools")
     if bare is None or lifecycle is None or addresses is None:
         return None
     return Pool(

@@ -36,8 +36,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     controller = _controller(scope, spec, where, name, lives)
     names = tuple(namespace.name for namespace in namespaces)
     classes = claims_of.device_classes(scope, spec, where, found)
-    understood = len(found) == len(spec["pools"]) and "pools" not in scope.sound.sections
-    claims = claims_of.claims(scope, spec, where, classes if understood else None, names)
+    claims = claims_of.claims(scope, spec, where, None if "pools" in scope.doubtful else classes, names)
     parts = Parts(
         scope=scope,
         pools={pool.name: pool for pool in found},

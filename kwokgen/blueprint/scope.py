@@ -14,6 +14,15 @@ from kwokgen.problem import KwokgenError, Pos, Problem, Severity, unknown
 
 Named = TypeVar("Named")
 Data = dict[str, Any]
+SECTIONS = {
+    "claim": {"claims"},
+    "device class": {"deviceClasses", "pools"},
+    "lifecycle of nodes": {"lifecycles"},
+    "lifecycle of pods": {"lifecycles"},
+    "namespace": {"namespaces"},
+    "pool": {"pools"},
+}
+"""Where in `spec` the names of each sort are given."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -23,6 +32,16 @@ class Scope:
     catalog: Catalog
     sound: Sound
     problems: list[Problem] = field(default_factory=list)
+    doubtful: set[str] = field(default_factory=set)
+    """The parts of `spec` in which something was not understood, so that what refers to them may be right."""
+
+    def __post_init__(self) -> None:
+        """What the schema refuses is not understood."""
+        self.doubtful |= self.sound.sections
+
+    def intact(self, *places: Place) -> bool:
+        """Whether nothing was taken out of mappings, so that their defaults are what was meant."""
+        return all(place.node.pos not in self.sound.lost for place in places)
 
     def fail(self, pos: Pos, code: str, message: str, hint: str = "", severity: Severity = "error") -> None:
         """Notes a problem and goes on."""
@@ -44,7 +63,8 @@ class Scope:
         """What a name refers to, or None with the unknown name noted."""
         if name in named:
             return named[name]
-        if name in self.sound.names:
+        named_in = SECTIONS[what]
+        if (name in self.sound.names and named_in & self.doubtful) or named_in & self.sound.unnamed:
             return None
         self.problems.append(unknown(pos, what, name, named, code="reference"))
         return None

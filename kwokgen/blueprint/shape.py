@@ -26,13 +26,14 @@ class Sound(NamedTuple):
     """What of a tree conforms to the schema: the rest is left out, so that its other mistakes are found in the same run.
 
     `lost` are the places of mappings and lists that something was taken from, `sections` the parts of `spec` that it
-    was in, and `names` everything that was named in `spec` before.
+    was in, `unnamed` those of them that lost a name, and `names` everything that was named in `spec` before.
     """
 
     node: Node
     problems: tuple[Problem, ...] = ()
     lost: frozenset[Pos] = frozenset()
     sections: frozenset[str] = frozenset()
+    unnamed: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
 
@@ -43,17 +44,27 @@ def sound(node: Node) -> Sound:
     """
     schema = schemas.load("blueprint")
     problems = conform(node, schema, "blueprint")
+    names = frozenset(_names(node))
     if not problems:
-        return Sound(node)
+        return Sound(node, names=names)
     spec = node.child("spec")
     if spec is None or not isinstance(spec.value, dict):
         raise KwokgenError(*problems)
-    left, lost, sections = _headed(node), set[Pos](), set[str]()
+    left, lost, sections, unnamed = _headed(node), set[Pos](), set[str](), set[str]()
     while wrong := _wrong(left, schema):
         lost |= {pos for path in wrong for pos in _held(left, path)}
         sections |= {str(path[1]) for path in wrong if len(path) > 1}
+        unnamed |= {str(path[1]) for path in wrong if _unnames(left, path)}
         left = _headed(_without(left, wrong))
-    return Sound(left, problems, frozenset(lost), frozenset(sections), frozenset(_names(node)))
+    return Sound(left, problems, frozenset(lost), frozenset(sections), frozenset(unnamed), names)
+
+
+def _unnames(node: Node, path: Path) -> bool:
+    """Whether a name that others may refer to is lost with the path, and cannot be read."""
+    if len(path) == len(("spec", "pools", 0)):
+        name = _at(node, (*path, "name"))
+        return name is None or not isinstance(name.value, str)
+    return len(path) == len(("spec", "pools")) or path[3:] == ("name",)
 
 
 def _wrong(node: Node, schema: Schema) -> set[Path]:

@@ -77,7 +77,7 @@ class Parts:
 
     def _parallelism(self, item: Data, at: Place) -> int:
         wanted: int = item.get("parallelism") or item["pods"]
-        if wanted > item["pods"]:
+        if wanted > item["pods"] and self.scope.intact(at):
             message = f"{wanted} pods at once are more than the job's {item['pods']}"
             self.scope.fail(at.pos("parallelism"), "workload", message, "raise pods, or lower parallelism")
         return wanted
@@ -96,13 +96,16 @@ class Parts:
         found: list[Claim] = []
         for index, name in enumerate(item.get("claims", ())):
             claim = self.scope.find(self.claims, name, at.pos("claims", index), "claim")
-            if claim and claim.namespace != namespace:
+            if claim and claim.namespace != namespace and self._homes_known(namespace, claim, at):
                 message = f'claim "{name}" is in namespace "{claim.namespace}", the pods are in "{namespace}"'
                 self.scope.fail(at.pos("claims", index), "workload", message, "pods use claims of their own namespace")
             if claim:
                 self._reference(claim, found, at.pos("claims", index))
                 found.append(claim)
         return tuple(found)
+
+    def _homes_known(self, namespace: str, claim: Claim, at: Place) -> bool:
+        return {namespace, claim.namespace} <= {*self.namespaces} and self.scope.intact(at, claim.at)
 
     def _reference(self, claim: Claim, before: list[Claim], pos: Pos) -> None:
         """Containers name a claim of their pod by a DNS label."""
@@ -136,7 +139,7 @@ class Parts:
             self.scope.fail(
                 at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
             )
-        elif pools and len(self.pools) == len(self.written_pools) and "pools" not in self.scope.sound.sections:
+        elif pools and "pools" not in self.scope.doubtful:
             message = "no pool of the workload exposes its GPUs as an extended resource"
             self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")
         return None
@@ -151,7 +154,7 @@ class Parts:
         run: Any = item.get("run")
         if run is None:
             return None
-        if not lifecycle.takes_run:
+        if not lifecycle.takes_run and ("lifecycle" in item or "lifecycles" not in self.scope.doubtful):
             message = f'pods of the lifecycle "{lifecycle.name}" ({lifecycle.profile}) take no run time of their own'
             self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed")
         if isinstance(run, str):
