@@ -6,17 +6,14 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from kwokgen.bundle import MARK, Bundle, File
-from kwokgen.problem import EnvironmentFailure, KwokgenError, Pos, Problem
-
-STAGING = ".kwokgen"
-MANIFESTS = (".yaml", ".yml", ".json")
-"""What `kubectl apply -f DIR` reads."""
+from kwokgen.bundle import Bundle, File
+from kwokgen.ownership import STAGING, reason, refuse, stale
+from kwokgen.problem import EnvironmentFailure
 
 
 class Written(NamedTuple):
@@ -38,7 +35,7 @@ def to_stream(pieces: Iterable[bytes], stream: BinaryIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise EnvironmentFailure(f"cannot write to standard output: {_reason(error)}") from error
+        raise EnvironmentFailure(f"cannot write to standard output: {reason(error)}") from error
 
 
 def to_folder(bundle: Bundle, folder: Path) -> Written:
@@ -51,38 +48,30 @@ def to_folder(bundle: Bundle, folder: Path) -> Written:
     try:
         return _replace(bundle, folder)
     except OSError as error:
-        raise EnvironmentFailure(f"cannot write {error.filename or folder}: {_reason(error)}") from error
-
-
-def owned(bundle: Bundle, folder: Path) -> dict[str, Path]:
-    """The files of the folder that belong to the bundle, by their path below it.
-
-    Raises KwokgenError when it is not a folder, or cannot be read.
-    """
-    try:
-        if not folder.is_dir():
-            reason = "is a file, not a folder" if folder.exists() else "there is no such folder"
-            raise KwokgenError(Problem(Pos(str(folder)), "folder", reason, "render it first: kwokgen render -o"))
-        return {path: folder / path for path in _entries(folder) if _owner(folder / path) == bundle.name}
-    except OSError as error:
-        raise KwokgenError(Problem(Pos(str(error.filename or folder)), "folder", _reason(error))) from None
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else str(error)
+        raise EnvironmentFailure(f"cannot write {error.filename or folder}: {reason(error)}") from error
 
 
 def _replace(bundle: Bundle, folder: Path) -> Written:
     folder.mkdir(parents=True, exist_ok=True)
-    changed = tuple(file for file in bundle.files if not _same(folder / file.path, file.pieces()))
-    stale = tuple(_stale(bundle, folder))
-    if changed or stale or (folder / STAGING).exists():
-        with _staging(folder) as staging:
-            _stage(changed, staging)
-            _move(changed, staging, folder)
-            _remove(stale, folder)
-    unchanged = len(bundle.files) - len(changed)
-    return Written(tuple(file.path for file in changed), stale, unchanged)
+    if not (folder / STAGING).exists() and _is_right(bundle, folder):
+        return Written((), (), len(bundle.files))
+    with _staging(folder) as staging:
+        # While this one waited for another render, everything may have become different.
+        refuse(bundle, folder)
+        changed, old = tuple(_changed(bundle, folder)), tuple(stale(bundle, folder))
+        _stage(changed, staging)
+        _move(changed, staging, folder)
+        _remove(old, staging, folder)
+    return Written(tuple(file.path for file in changed), old, len(bundle.files) - len(changed))
+
+
+def _is_right(bundle: Bundle, folder: Path) -> bool:
+    """Whether nothing is to be done: then nothing is touched, not even for a lock."""
+    return not any(_changed(bundle, folder)) and not any(stale(bundle, folder))
+
+
+def _changed(bundle: Bundle, folder: Path) -> Iterator[File]:
+    return (file for file in bundle.files if not _same(folder / file.path, file.pieces()))
 
 
 def _same(path: Path, pieces: Iterator[bytes]) -> bool:
@@ -108,13 +97,22 @@ def _staging(folder: Path) -> Iterator[Path]:
     staging = folder / STAGING
     lock = _locked(staging)
     try:
+        _tidy(staging, folder)
         for left in staging.iterdir():
             if left.name != "lock":
                 shutil.rmtree(left)
         yield staging
     finally:
+        _tidy(staging, folder)
         shutil.rmtree(staging, ignore_errors=True)
         os.close(lock)
+
+
+def _tidy(staging: Path, folder: Path) -> None:
+    """Takes away the sub-folders that this render, or one that was killed, has made or emptied and left empty."""
+    for below in staging.glob("*/*/"):
+        with suppress(OSError):
+            (folder / below.name).rmdir()
 
 
 def _locked(staging: Path) -> int:
@@ -160,83 +158,8 @@ def _move(files: Iterable[File], staging: Path, folder: Path) -> None:
         (staging / "new" / file.path).replace(target)
 
 
-def _remove(stale: Iterable[str], folder: Path) -> None:
-    for path in stale:
+def _remove(old: Iterable[str], staging: Path, folder: Path) -> None:
+    for path in old:
+        # Says to `_tidy`, also after a kill, which sub-folder may be empty.
+        (staging / "old" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).unlink(missing_ok=True)
-        parent = (folder / path).parent
-        if parent != folder and not any(parent.iterdir()):
-            parent.rmdir()
-
-
-def _stale(bundle: Bundle, folder: Path) -> Iterator[str]:
-    kept = {file.path for file in bundle.files}
-    for path in _entries(folder):
-        if path not in kept and _owner(folder / path) == bundle.name:
-            yield path
-
-
-def _entries(folder: Path) -> Iterator[str]:
-    """Files of the folder and of its sub-folders one level down, which is as deep as a bundle goes; no dot-files."""
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            yield from (f"{entry.name}/{below.name}" for below in sorted(entry.iterdir()) if not below.is_dir())
-        elif not entry.is_dir():
-            yield entry.name
-
-
-def _owner(path: Path) -> str | None:
-    """The bundle that a file belongs to; None if it is not a bundle's."""
-    with path.open("rb") as handle:
-        first = handle.readline(256)
-    return first[len(MARK) :].decode(errors="replace").strip() if first.startswith(MARK.encode()) else None
-
-
-def refuse(bundle: Bundle, folder: Path) -> None:
-    """Raises KwokgenError for everything that stands in the way, all named."""
-    try:
-        problems = tuple(_obstacles(bundle, folder))
-    except OSError as error:
-        problems = (Problem(Pos(str(error.filename or folder)), "folder", f"cannot read the folder: {_reason(error)}"),)
-    if problems:
-        raise KwokgenError(*problems)
-
-
-def _obstacles(bundle: Bundle, folder: Path) -> Iterator[Problem]:
-    if not folder.is_dir():
-        if folder.exists() or folder.is_symlink():
-            yield Problem(Pos(str(folder)), "folder", "is a file, not a folder", "name a folder with -o")
-        else:
-            yield from _unwritable(folder)
-        return
-    if not os.access(folder, os.W_OK | os.X_OK):
-        yield Problem(Pos(str(folder)), "folder", "the folder is not writable")
-        return
-    if (folder / STAGING).is_symlink() or ((folder / STAGING).exists() and not (folder / STAGING).is_dir()):
-        yield Problem(Pos(str(folder / STAGING)), "folder", f"{STAGING} is not a folder of kwokgen's", "move it away")
-    yield from _foreign(bundle, folder)
-
-
-def _unwritable(folder: Path) -> Iterator[Problem]:
-    parent = folder.absolute().parent
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir():
-        yield Problem(Pos(str(folder)), "folder", f"{parent} is a file, not a folder")
-    elif not os.access(parent, os.W_OK | os.X_OK):
-        yield Problem(Pos(str(folder)), "folder", f"the folder {parent} is not writable")
-
-
-def _foreign(bundle: Bundle, folder: Path) -> Iterator[Problem]:
-    needed = {file.path for file in bundle.files}
-    for path in _entries(folder):
-        owner = _owner(folder / path)
-        pos = Pos(str(folder / path))
-        if owner is not None and owner != bundle.name and (path in needed or "/" not in path):
-            hint = "choose another folder, or delete that bundle's files"
-            yield Problem(pos, "folder", f'belongs to the bundle "{owner}", this one is "{bundle.name}"', hint)
-        elif owner is None and path in needed:
-            yield Problem(pos, "folder", "is not kwokgen's, and the bundle has a file of this name", "move it away")
-        elif owner is None and "/" not in path and path.endswith(MANIFESTS):
-            yield Problem(pos, "folder", "is not kwokgen's, and kubectl would apply it with the bundle", "move it away")

@@ -37,7 +37,7 @@ def diff(
     from kwokgen.cli.options import rendered
     from kwokgen.cli.report import reporting
     from kwokgen.diff import changes, ordered
-    from kwokgen.sink import owned
+    from kwokgen.ownership import owned
 
     with reporting(format_, strict=strict) as warn:
         done = rendered(blueprint, overlay, set_, catalog)

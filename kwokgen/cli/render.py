@@ -100,7 +100,8 @@ def _stream(bundles: Sequence[Bundle]) -> None:
 def _folders(bundles: Sequence[Bundle], folder: Path) -> None:
     """With one blueprint the folder is the bundle; nothing is written before every folder was found fit."""
     from kwokgen.cli.progress import watched
-    from kwokgen.sink import refuse, to_folder
+    from kwokgen.ownership import refuse
+    from kwokgen.sink import to_folder
 
     targets = {bundle.name: folder / bundle.name if len(bundles) > 1 else folder for bundle in bundles}
     for bundle in bundles:
