@@ -114,8 +114,9 @@ def results(claim: dict[str, Any]) -> tuple[tuple[str, str, str], ...]:
     return tuple((result["driver"], result["pool"], result["device"]) for result in devices)
 
 
-HARMLESS = re.compile(r"failed to delete pod .* not found|context canceled")
-"""KWOK says so when a job controller was quicker, and when it is stopped."""
+HARMLESS = re.compile(r"failed to delete pod .* not found|context canceled|lease already exists")
+"""KWOK says so when a job controller was quicker, when it is stopped, and when it comes back to a node that it has just
+begun to play: it makes the lease before it sees that it is there, and then takes it."""
 
 
 def errors_of_kwok(cluster: Cluster, live: Bundle) -> list[str]:
