@@ -34,7 +34,7 @@ test: $(READY) ## every test, on the real control plane of 1.34 and 1.37 as well
 	$(BIN)/python -m pytest -q
 
 test-matrix: $(READY) ## the live tests on every Kubernetes minor
-	$(BIN)/python -m pytest -q tests/live --minors 1.33,1.34,1.35,1.36,1.37
+	$(BIN)/python -m pytest -q tests/live --matrix --minors 1.33,1.34,1.35,1.36,1.37
 
 generate: $(READY) ## write what is derived: schemas/names.schema.json, kwokgen/catalog/compiled.json
 	$(BIN)/python -m tests.generate

@@ -15,8 +15,8 @@ LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
 KEY_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 SEMVER = (
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
-    r"(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
+    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    r"(-((0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
 DURATION = r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+"
@@ -38,6 +38,7 @@ DECIMAL = {
         "E": 18,
     }.items()
 }
+MOST_QUANTITY = 2**63 - 1
 MOST_LABEL = 63
 MOST_SUBDOMAIN = 253
 
@@ -96,22 +97,26 @@ def is_cidr(text: str) -> bool:
 
 def is_resource(text: str) -> bool:
     """The name of a resource of a node: cpu, memory, …, or `domain/name`."""
-    return text in NATIVE_RESOURCES or text.startswith("hugepages-") or ("/" in text and is_key(text))
+    pages = text.removeprefix("hugepages-")
+    return text in NATIVE_RESOURCES or (pages != text and is_quantity(pages)) or ("/" in text and is_key(text))
 
 
 NATIVE_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 def quantity(text: str) -> Decimal | None:
-    """The number that a quantity stands for, in the unit's base (bytes, cores); None if it is none."""
+    """The number that a quantity stands for, in the unit's base (bytes, cores); None if it is none.
+
+    The API server takes a number beyond 63 bits and silently makes it the largest that it can hold.
+    """
     found = re.fullmatch(QUANTITY, text)
     if not found:
         return None
     number, suffix = found[1], found[2] or ""
     try:
-        if suffix[:1] in {"e", "E"} and len(suffix) > 1:
-            return Decimal(number + suffix)
-        return Decimal(number) * (BINARY.get(suffix) or DECIMAL[suffix])
+        unit = BINARY.get(suffix) or DECIMAL.get(suffix)
+        value = Decimal(number + suffix) if unit is None else Decimal(number) * unit
+        return value if abs(value) <= MOST_QUANTITY else None
     except InvalidOperation:
         return None
 
@@ -126,7 +131,8 @@ def canonical(text: str) -> str:
     if value is None:
         raise ValueError(text)
     value = value.quantize(DECIMAL["n"], rounding="ROUND_UP") if value % DECIMAL["n"] else value
-    family = BINARY | {"": Decimal(1)} if text.endswith("i") and value == value.to_integral_value() else DECIMAL
+    binary = text.endswith("i") and value >= BINARY["Ki"] and value == value.to_integral_value()
+    family = BINARY | {"": Decimal(1)} if binary else DECIMAL
     for suffix, factor in sorted(family.items(), key=lambda item: -item[1]):
         scaled = value / factor
         if value and scaled == scaled.to_integral_value():
@@ -205,7 +211,7 @@ FORMATS = {
     "quantity": Format(
         is_quantity,
         "a quantity",
-        "a number with a suffix of Ki Mi Gi Ti Pi Ei or m k M G T P E, such as 64, 500m or 256Gi",
+        "a number below 2^63 with a suffix of Ki Mi Gi Ti Pi Ei or m k M G T P E, such as 64, 500m or 256Gi",
         _quantity_meant,
     ),
     "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),

@@ -1,0 +1,180 @@
+"""What kwokgen accepts, the API server accepts: small blueprints, drawn, in one dry run a dozen."""
+
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from kwokgen.pipeline import render
+from kwokgen.problem import KwokgenError
+from testbed.cluster import Cluster
+
+pytestmark = pytest.mark.live
+
+A_RUN = 12
+"""Blueprints of one `kubectl apply`: most of its time is its start."""
+RUNS = 25
+MORE_RUNS = 850
+"""Ten thousand blueprints, with --matrix."""
+
+words = st.from_regex(r"[a-z]([a-z0-9-]{0,12}[a-z0-9])?", fullmatch=True)
+nasty = st.sampled_from(
+    ["y", "n", "null", "true", "no", "0", "1e3", "0x10", "017", "a.b", "-", "A", "x" * 63, "a_b", ""]
+)
+names = st.one_of(words, st.sampled_from(["y", "n", "null", "true", "no", "e1", "x" * 40, "x" * 61]))
+values = st.one_of(words, nasty)
+keys = st.one_of(words, st.sampled_from(["example.com/a", "a.b/c_d", "y", "x" * 63, "nvidia.com/gpu.product"]))
+labels = st.dictionaries(keys, values, max_size=3)
+amounts = st.one_of(
+    st.sampled_from(
+        ["1", "0", "500m", "1.5", "64Gi", "1e3", "1E3", "0.1", "1k", "1n", "8Ei", "100T", "1.5Gi", "12e-1"]
+    ),
+    st.integers(0, 2**40).map(str),
+    st.decimals(0, 1000, places=3).map(str),
+    st.integers(0, 500),
+    st.floats(0, 100, allow_nan=False).map(lambda number: round(number, 4)),
+)
+resources = st.dictionaries(st.sampled_from(["cpu", "memory", "ephemeral-storage", "example.com/nic", "pods"]), amounts)
+machines = st.one_of(
+    st.sampled_from(["p5.48xlarge", "m7i.24xlarge", "dgx-a100", "g6e.12xlarge"]),
+    st.fixed_dictionaries(
+        {"cpu": amounts}, optional={"memory": amounts, "pods": st.integers(1, 200), "example.com/nic": amounts}
+    ),
+)
+attributes = st.dictionaries(
+    st.one_of(st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_]{0,10}", fullmatch=True), st.sampled_from(["example.com/a", "y"])),
+    st.one_of(
+        values,
+        st.integers(-(2**63), 2**63 - 1),
+        st.booleans(),
+        st.just({"version": "1.2.3"}),
+        st.just({"version": "1.2.3-rc.1+b"}),
+    ),
+    max_size=4,
+)
+own_gpus = st.fixed_dictionaries(
+    {"driver": st.sampled_from(["gpu.example.com", "a", "x-y.example.com"]), "count": st.integers(1, 130)},
+    optional={
+        "attributes": attributes,
+        "capacity": st.dictionaries(st.sampled_from(["memory", "example.com/cores", "y"]), amounts, max_size=2),
+        "deviceName": st.sampled_from(["d{index}", "gpu-{index}-x", "{index}"]),
+        "resource": st.just("example.com/gpu"),
+    },
+)
+taints = st.lists(
+    st.fixed_dictionaries(
+        {"key": keys, "effect": st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule"])},
+        optional={"value": values},
+    ),
+    max_size=2,
+)
+pools = st.fixed_dictionaries(
+    {"name": names, "count": st.integers(1, 3), "machine": machines},
+    optional={
+        "gpus": own_gpus, "labels": labels, "annotations": labels, "taints": taints, "fakeTaint": st.booleans(),
+        "nodeName": st.sampled_from(["n{index}", "{index}", "a.b-{index}", "y{index}"]),
+        "expose": st.sampled_from(["dra", "extended-resource"]), "gpuOperatorLabels": st.booleans(),
+        "arch": st.sampled_from(["amd64", "arm64"]), "capacity": resources,
+    },
+)  # fmt: skip
+requests = st.fixed_dictionaries(
+    {"deviceClassName": st.sampled_from(["gpu.nvidia.com", "gpu.example.com", "a"])},
+    optional={
+        "name": names,
+        "count": st.integers(1, 8),
+        "allocationMode": st.just("All"),
+        "selectors": st.just(["device.driver != ''"]),
+    },
+)
+claims = st.fixed_dictionaries(
+    {"name": st.one_of(names, st.just("a.b")), "requests": st.lists(requests, min_size=1, max_size=2)},
+    optional={"shared": st.booleans()},
+)
+containers = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": names,
+        "image": values,
+        "command": st.lists(st.text(max_size=5), max_size=2),
+        "resources": resources,
+    },
+)
+workloads = st.fixed_dictionaries(
+    {"name": names, "kind": st.just("job")},
+    optional={
+        "count": st.integers(1, 2), "pods": st.integers(1, 3), "parallelism": st.integers(1, 3), "claims": st.just(["c"]),
+        "gpus": st.integers(1, 2), "container": containers, "initContainers": st.lists(containers, max_size=1),
+        "labels": labels, "annotations": labels, "restartPolicy": st.sampled_from(["Never", "OnFailure"]),
+        "suspend": st.booleans(), "run": st.sampled_from(["5s", "1h30m", {"min": "1s", "max": "2s"}]),
+    },
+)  # fmt: skip
+specs = st.fixed_dictionaries(
+    {"pools": st.lists(pools, min_size=1, max_size=2)},
+    optional={
+        "claims": st.lists(claims, max_size=2),
+        "workloads": st.lists(workloads, max_size=2),
+        "deviceClasses": st.just([{"name": "a", "selectors": ["device.driver == 'a'"]}]),
+        "controller": st.fixed_dictionaries({}, optional={"shards": st.integers(1, 3), "run": st.just("outside")}),
+        "seed": st.integers(0, 2**63 - 1),
+    },
+)
+
+
+def test_what_kwokgen_accepts_the_server_accepts(cluster: Cluster, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """A refusal names its blueprint; keep what is left of it, once it is small, as a file under tests/problems/."""
+    for number in range(A_RUN):
+        for namespace in (f"b{number}", f"kwok-b{number}"):
+            cluster.kubectl("create", "namespace", namespace, "--save-config")
+    taken = Taken(cluster, tmp_path)
+    runs = MORE_RUNS if pytestconfig.getoption("--matrix") else RUNS
+    try:
+        settings(
+            max_examples=runs, deadline=None, database=None, derandomize=runs == RUNS,
+            suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+        )(given(st.lists(specs, min_size=A_RUN, max_size=A_RUN))(taken.all))()  # fmt: skip
+    finally:
+        names = [f"{kind}b{number}" for number in range(A_RUN) for kind in ("", "kwok-")]
+        cluster.kubectl("delete", "namespaces", *names, "--wait=false")
+    assert taken.accepted > A_RUN * runs // 6, "most of what is drawn should be right"
+
+
+class Taken:
+    """Dry runs of blueprints, as one stream."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster, self.file, self.accepted = cluster, folder / "b.yaml", 0
+
+    def all(self, drawn: list[dict[str, Any]]) -> None:
+        """Hypothesis would shrink twelve blueprints at once: which one it is, is found here."""
+        streams = [self.rendered(f"b{number}", spec) for number, spec in enumerate(drawn)]
+        self.accepted += len(list(filter(None, streams)))
+        if self.refused("".join(streams)):
+            refused = [(self.refused(stream), spec) for stream, spec in zip(streams, drawn, strict=True) if stream]
+            pytest.fail("\n".join(f"{why}{json.dumps(spec)}" for why, spec in refused if why))
+
+    def refused(self, stream: str) -> str:
+        """What the server says against a stream; empty when it takes all of it."""
+        if not stream:
+            return ""
+        arguments = ("apply", "--dry-run=server", "--validate=strict", "-f", "-")
+        done = self.cluster.kubectl(*arguments, stdin=stream, check=False)
+        said = without_known(done.stderr)
+        return said or (f"exit {done.returncode}\n" if done.returncode else "")
+
+    def rendered(self, name: str, spec: dict[str, Any]) -> str:
+        """The stream of a blueprint that kwokgen accepts, else nothing."""
+        whole = {"apiVersion": "kwokgen.io/v1alpha1", "kind": "Blueprint", "metadata": {"name": name}}
+        self.file.write_text(json.dumps({**whole, "spec": {"kubernetes": self.cluster.minor, **spec}}))
+        with suppress(KwokgenError):
+            return b"".join(render(str(self.file)).bundle().stream()).decode()
+        return ""
+
+
+def without_known(stderr: str) -> str:
+    """What the server says, without the warning about names of pods that is right for jobs of dotted names."""
+    return re.sub(r"^Warning: metadata\.name: this is used in Pod names.*\n", "", stderr, flags=re.MULTILINE)
