@@ -28,14 +28,27 @@ FIXED_OF = {
         ("spec", "driver"),
         ("spec", "nodeName"),
         ("spec", "pool"),
+        ("spec", "allNodes"),
+        ("spec", "nodeSelector"),
+        ("spec", "perDeviceNodeSelection"),
         ("metadata", "labels", "kwokgen.io/pool"),
     ),
+    "ConfigMap": (("data",),),
     "Node": (
+        ("status", "capacity"),
+        ("status", "allocatable"),
         ("metadata", "labels", "kwokgen.io/pool"),
         ("metadata", "labels", "kwokgen.io/shard"),
         ("metadata", "labels", "kubernetes.io/hostname"),
     ),
 }
+
+ELSEWHERE = {
+    ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
+    ("status", "allocatable"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
+    ("data",): "the controllers are restarted for what the blueprint says only: write controller and lifecycles there",
+}
+"""Where to change what a patch cannot; for all others it follows from the blueprint."""
 
 
 def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
@@ -73,7 +86,7 @@ def _fixed(patch: Patch) -> Iterator[Problem]:
     for path in (*FIXED, *FIXED_OF.get(patch.kind, ())):
         if _written(patch.merge, path):
             dotted = ".".join(path)
-            hint = "what an object is called, and whose it is, follows from the blueprint"
+            hint = ELSEWHERE.get(path, "what an object is called, and whose it is, follows from the blueprint")
             yield Problem(
                 patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint
             )

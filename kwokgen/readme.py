@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kwokgen import apirules
 from kwokgen.model.cluster import Cluster
 from kwokgen.needs import requirements
+from kwokgen.resources import configuration
 from kwokgen.series import Series, filled
 
 
@@ -77,7 +78,8 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
         yield "kustomize takes minutes for this many objects. Files of nodes and slices may be applied side by side."
     yield ""
     if cluster.controller.run == "outside":
-        yield "The controller runs outside: `kwok --config controller/kwok.yaml --kubeconfig …`, or for a cluster of its own"
+        files = ", ".join(f"`kwok --config {path} --kubeconfig …`" for path, _ in configuration.controllers(cluster))
+        yield f"The controller runs outside: {files}, or for a cluster of its own"
         yield "`kwokctl create cluster --config controller/kwokctl.yaml`."
         yield ""
     if cluster.controller.crd:

@@ -24,6 +24,8 @@ from kwokgen.problem import KwokgenError, Pos, Problem
 
 MOST_NODES = 200_000
 MOST_DEPTH = 64
+MERGE = str(b"<<", "ascii")
+"""The plain word, an object of its own: a quoted one is a key like any other."""
 STR_TAG = "tag:yaml.org,2002:str"
 NULL = re.compile(r"|~|null|Null|NULL")
 BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -44,7 +46,8 @@ def parse(text: str, file: str) -> Node:
     except MarkedYAMLError as error:
         marks = (error.problem_mark, error.context_mark)
         # A quote that is not closed is found at the end of the file, and is looked for at its start.
-        mark = next(filter(None, reversed(marks) if "quoted scalar" in str(error.context) else marks), None)
+        open_quote = "quoted scalar" in str(error.context) and "end of stream" in str(error.problem)
+        mark = next(filter(None, reversed(marks) if open_quote else marks), None)
         pos = builder.pos(mark.line, mark.column) if mark else Pos(file)
         raise KwokgenError(*builder.problems, Problem(pos, "yaml", _yaml_message(error))) from None
     except ReaderError as error:
@@ -164,7 +167,17 @@ class _Builder:
         plain = event.style in (None, "") and event.implicit[0]
         if not plain:
             self._tag(event, pos)
-        self._put(Node(pos, scalar(event.value) if plain else event.value, event.value), event.anchor)
+        text = event.value if event.value.isascii() else self._joined(event.value, pos)
+        value = MERGE if plain and text == MERGE else scalar(text) if plain else text
+        self._put(Node(pos, value, text), event.anchor)
+
+    def _joined(self, text: str, pos: Pos) -> str:
+        """JSON escapes characters beyond 16 bits as two halves, which are one character."""
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.problems.append(Problem(pos, "yaml", "half of a surrogate pair is no character", "write both halves"))
+            return ""
 
     def _tag(self, event: Any, pos: Pos) -> None:
         tag = str(event.tag) if event.tag else ""
@@ -204,7 +217,7 @@ class _Builder:
         entries: dict[str, Entry] = {}
         merged: list[Node] = []
         for key, node in zip(done.keys, done.nodes, strict=True):
-            if key.value == "<<" and isinstance(node.value, dict | tuple):
+            if key.value is MERGE and isinstance(node.value, dict | tuple):
                 merged += node.value if isinstance(node.value, tuple) else (node,)
             elif isinstance(key.value, dict | tuple):
                 self.problems.append(Problem(key.pos, "key", "a key must be a word, not a mapping or a list"))

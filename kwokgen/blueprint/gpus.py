@@ -28,6 +28,8 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
         _none(scope, item, at)
         return None
     if "driver" in written:
+        if item["gpuOperatorLabels"]:
+            scope.fail(at.pos("gpuOperatorLabels"), "gpus", "only models of the catalogue have labels", "leave it out")
         return _own(scope, written, where)
     brought = dict(bare.gpus or {})
     _unchanged(scope, written, brought, where, bare.machine.name)

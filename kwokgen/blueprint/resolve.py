@@ -98,6 +98,9 @@ def _controller(scope: Scope, spec: Data, at: Place, name: str, lives: dict[str,
         scope.fail(where.pos("stages"), "controller", message, "write stages: crd, or leave it out")
     if run == "existing" and item["shards"] != "auto":
         scope.fail(where.key("shards"), "controller", "an existing controller is not sharded here", "leave it out")
+    if run == "existing" and where.raw("nodeLeaseDuration"):
+        message = "an existing controller has its own lease duration"
+        scope.fail(where.key("nodeLeaseDuration"), "controller", message, "leave it out")
     if run != "deployment" and "namespace" in item:
         message = f"with run: {run} nothing of the controller is in the cluster"
         scope.fail(where.key("namespace"), "controller", message, "leave out namespace")

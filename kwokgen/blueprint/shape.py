@@ -152,7 +152,8 @@ def _fill(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> An
                 value[key] = _fill(value[key], below, definitions)
     if isinstance(value, list) and "items" in schema:
         return [_fill(item, schema["items"], definitions) for item in value]
-    return value
+    # 2.0 and 1e1 are integers to JSON Schema.
+    return int(value) if isinstance(value, float) and "integer" in schema.get("type", "") else value
 
 
 def _default(schema: dict[str, Any], definitions: dict[str, Any]) -> Any:

@@ -13,7 +13,12 @@ KIND = "KwokConfiguration"
 def files(cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Paths below the bundle with their texts."""
     if cluster.controller.run == "outside":
-        for shard in range(cluster.controller.shards):
-            suffix = f"-{shard}" if shard else ""
-            yield f"controller/kwok{suffix}.yaml", _kwok.configuration(cluster, shard)
+        yield from controllers(cluster)
         yield "controller/kwokctl.yaml", _kwok.kwokctl(cluster)
+
+
+def controllers(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The files of the processes, one a shard."""
+    for shard in range(cluster.controller.shards):
+        suffix = f"-{shard}" if shard else ""
+        yield f"controller/kwok{suffix}.yaml", _kwok.configuration(cluster, shard)

@@ -39,12 +39,11 @@ amounts = st.one_of(
     st.integers(0, 500),
     st.floats(0, 100, allow_nan=False).map(lambda number: round(number, 4)),
 )
-resources = st.dictionaries(st.sampled_from(["cpu", "memory", "ephemeral-storage", "example.com/nic", "pods"]), amounts)
-machines = st.one_of(
-    st.sampled_from(["p5.48xlarge", "m7i.24xlarge", "dgx-a100", "g6e.12xlarge"]),
-    st.fixed_dictionaries(
-        {"cpu": amounts}, optional={"memory": amounts, "pods": st.integers(1, 200), "example.com/nic": amounts}
-    ),
+resources = st.fixed_dictionaries(
+    {}, optional={"cpu": amounts, "memory": amounts, "example.com/nic": st.integers(0, 9)}
+)
+own_machines = st.fixed_dictionaries(
+    {"cpu": amounts}, optional={"memory": amounts, "pods": st.integers(1, 200), "example.com/nic": st.integers(0, 9)}
 )
 attributes = st.dictionaries(
     st.one_of(st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_]{0,10}", fullmatch=True), st.sampled_from(["example.com/a", "y"])),
@@ -73,52 +72,63 @@ taints = st.lists(
     ),
     max_size=2,
 )
-pools = st.fixed_dictionaries(
-    {"name": names, "count": st.integers(1, 3), "machine": machines},
-    optional={
-        "gpus": own_gpus, "labels": labels, "annotations": labels, "taints": taints, "fakeTaint": st.booleans(),
-        "nodeName": st.sampled_from(["n{index}", "{index}", "a.b-{index}", "y{index}"]),
-        "expose": st.sampled_from(["dra", "extended-resource"]), "gpuOperatorLabels": st.booleans(),
-        "arch": st.sampled_from(["amd64", "arm64"]), "capacity": resources,
-    },
-)  # fmt: skip
-requests = st.fixed_dictionaries(
-    {"deviceClassName": st.sampled_from(["gpu.nvidia.com", "gpu.example.com", "a"])},
-    optional={
-        "name": names,
-        "count": st.integers(1, 8),
-        "allocationMode": st.just("All"),
-        "selectors": st.just(["device.driver != ''"]),
-    },
+machines = st.one_of(
+    st.fixed_dictionaries(
+        {"machine": st.sampled_from(["p5.48xlarge", "m7i.24xlarge", "dgx-a100", "g6e.48xlarge"])},
+        optional={
+            "capacity": resources,
+            "gpuOperatorLabels": st.booleans(),
+            "expose": st.sampled_from(["dra", "extended-resource"]),
+        },
+    ),
+    st.fixed_dictionaries(
+        {"machine": own_machines, "gpus": own_gpus}, optional={"arch": st.sampled_from(["amd64", "arm64"])}
+    ),
+    st.fixed_dictionaries({"machine": own_machines}),
 )
+pools = st.tuples(
+    machines,
+    st.fixed_dictionaries(
+        {"name": names, "count": st.integers(1, 3)},
+        optional={
+            "labels": labels, "annotations": labels, "taints": taints, "fakeTaint": st.booleans(),
+            "nodeName": st.sampled_from(["n{index}", "{index}", "a.b-{index}", "y{index}"]),
+        },
+    ),
+).map(lambda parts: parts[0] | parts[1])  # fmt: skip
+requests = st.tuples(
+    st.sampled_from([{}, {"count": 1}, {"count": 8}, {"allocationMode": "All"}]),
+    st.fixed_dictionaries(
+        {"deviceClassName": st.sampled_from(["own", "others.example.com"])},
+        optional={"name": names, "selectors": st.just(["device.driver != ''"])},
+    ),
+).map(lambda parts: parts[0] | parts[1])
 claims = st.fixed_dictionaries(
-    {"name": st.one_of(names, st.just("a.b")), "requests": st.lists(requests, min_size=1, max_size=2)},
-    optional={"shared": st.booleans()},
+    {"name": st.just("c"), "requests": st.lists(requests, min_size=1, max_size=2)}, optional={"shared": st.booleans()}
 )
-containers = st.fixed_dictionaries(
-    {},
-    optional={
-        "name": names,
-        "image": values,
-        "command": st.lists(st.text(max_size=5), max_size=2),
-        "resources": resources,
-    },
+more_claims = st.fixed_dictionaries(
+    {"name": st.one_of(names, st.just("a.b")), "requests": st.lists(requests, min_size=1, max_size=1)}
 )
+container = {"image": values, "command": st.lists(st.text(max_size=5), max_size=2), "resources": resources}
 workloads = st.fixed_dictionaries(
-    {"name": names, "kind": st.just("job")},
+    {"name": names, "kind": st.just("job"), "pods": st.integers(3, 5)},
     optional={
-        "count": st.integers(1, 2), "pods": st.integers(1, 3), "parallelism": st.integers(1, 3), "claims": st.just(["c"]),
-        "gpus": st.integers(1, 2), "container": containers, "initContainers": st.lists(containers, max_size=1),
+        "count": st.integers(1, 2), "parallelism": st.integers(1, 3), "claims": st.just(["c"]),
+        "container": st.fixed_dictionaries({}, optional={"name": names} | container),
+        "initContainers": st.lists(st.fixed_dictionaries({"name": names}, optional=container), max_size=1),
         "labels": labels, "annotations": labels, "restartPolicy": st.sampled_from(["Never", "OnFailure"]),
         "suspend": st.booleans(), "run": st.sampled_from(["5s", "1h30m", {"min": "1s", "max": "2s"}]),
     },
 )  # fmt: skip
+classes = [{"name": "own", "selectors": ["device.driver == 'a'"]}, {"name": "others.example.com", "create": False}]
 specs = st.fixed_dictionaries(
-    {"pools": st.lists(pools, min_size=1, max_size=2)},
-    optional={
-        "claims": st.lists(claims, max_size=2),
+    {
+        "pools": st.lists(pools, min_size=1, max_size=2),
+        "deviceClasses": st.just(classes),
+        "claims": st.tuples(claims).map(list) | st.tuples(claims, more_claims).map(list),
         "workloads": st.lists(workloads, max_size=2),
-        "deviceClasses": st.just([{"name": "a", "selectors": ["device.driver == 'a'"]}]),
+    },
+    optional={
         "controller": st.fixed_dictionaries({}, optional={"shards": st.integers(1, 3), "run": st.just("outside")}),
         "seed": st.integers(0, 2**63 - 1),
     },

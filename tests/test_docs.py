@@ -1,0 +1,276 @@
+"""What the documents say: commands run as shown and print what is shown, links lead somewhere, numbers are so."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kwokgen.bundle import KUSTOMIZATION
+from kwokgen.catalog import KINDS, Catalog
+from kwokgen.cli import COMMANDS
+from kwokgen.pipeline import Rendered, render
+from kwokgen.problem import Pos
+from tests.unit.rendering import BLUEPRINTS, ROOT, command, content, in_folder, objects, rendered
+
+DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+README = DOCUMENTS[0].read_text(encoding="utf-8")
+EXAMPLES = sorted(BLUEPRINTS.glob("*.yaml"))
+NAMES = [file.stem for file in EXAMPLES]
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    language: str
+    lines: list[str]
+
+
+def blocks(text: str) -> Iterator[Block]:
+    for found in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(found[1], found[2].splitlines())
+
+
+def transcripts() -> Iterator[tuple[str, str]]:
+    """Each command line of README's transcripts, with what it prints."""
+    for block in blocks(README):
+        if block.language == "console":
+            parts = re.split(r"^\$ ", "\n".join([*block.lines, ""]), flags=re.MULTILINE)
+            for part in filter(None, parts):
+                line, _, printed = part.partition("\n")
+                yield line, printed
+
+
+def shown(*, of: str) -> list[str]:
+    """The lines of README's shell blocks that start with a program, without what is said behind `#`."""
+    lines = [line for block in blocks(README) if block.language == "sh" for line in block.lines]
+    return [line.partition("  #")[0].rstrip() for line in lines if line.startswith(f"{of} ")]
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line as a person types it, with the commands of this environment."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", line],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What the commands of the documents read."""
+    shutil.copytree(BLUEPRINTS, tmp_path / "blueprints")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("line", "printed"), [*transcripts()])
+def test_a_transcript_is_what_happens(clone: Path, line: str, printed: str) -> None:
+    """To the letter."""
+    assert line.startswith("kwokgen ")
+    assert shell(line, clone).stdout == printed
+
+
+def test_there_are_transcripts_of_a_mistake_and_of_a_bundle() -> None:
+    """What a reader sees first of what the program says."""
+    assert [line.split()[1] for line, _ in transcripts()] == ["validate", "render"]
+
+
+def test_the_commands_to_start_with_run(clone: Path) -> None:
+    """One after the other, each up to a cluster that is not there."""
+    lines = [line.removesuffix(" | kubectl apply -f -") for line in shown(of="kwokgen")]
+    assert lines == ["kwokgen init > cluster.yaml", "kwokgen render cluster.yaml"]
+    done = [shell(line, clone) for line in lines]
+    assert [one.returncode for one in done] == [0, 0]
+    assert done[0].stdout == ""
+    assert (clone / "cluster.yaml").read_bytes() == (BLUEPRINTS / "quickstart.yaml").read_bytes()
+    assert done[1].stdout.count("\nkind: Node\n") == 10
+
+
+COMMENTED = [
+    line.strip()
+    for file in EXAMPLES
+    for line in re.findall(r"#\s+(kwokgen [a-z]+[^|)#\n]*)", file.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("line", COMMENTED)
+def test_the_commands_of_the_examples_comments_run(clone: Path, line: str) -> None:
+    """In the folder of the examples."""
+    done = shell(line, clone / "blueprints")
+    assert done.returncode == 0
+    assert done.stdout
+
+
+def test_the_smallest_blueprint_is_the_quickstart(tmp_path: Path) -> None:
+    """Ten nodes of eight GPUs, a job of four pods; the example says the same with comments."""
+    [block] = [block for block in blocks(README) if block.language == "yaml"]
+    file = tmp_path / "quickstart.yaml"
+    file.write_text("\n".join([*block.lines, ""]), encoding="utf-8")
+    done = render(str(file))
+    assert done.warnings == ()
+    assert objects(done) == objects(render(str(BLUEPRINTS / "quickstart.yaml")))
+    [node, *_] = [series for series in done.series if series.file.startswith("40-")]
+    assert (node.runs[-1].last + 1, node.pool) == (10, "h100")
+
+
+@cache
+def helped(*arguments: str) -> str:
+    """The help of a command."""
+    return command(*arguments, "--help", cwd=ROOT, env={"COLUMNS": "200"}).stdout.decode()
+
+
+def test_the_table_of_commands_is_that_of_the_program() -> None:
+    """Each with the options that it names."""
+    rows = re.findall(r"^\| `kwokgen (\w+)([^`]*)` \|", README, re.MULTILINE)
+    assert [name for name, _ in rows] == list(COMMANDS)
+    for name, rest in rows:
+        options = re.findall(r"(?<!\w)(--?[a-z]+)", rest)
+        assert [option for option in options if option not in helped(name)] == []
+    assert [name for name in COMMANDS if name not in helped()] == []
+
+
+def test_the_options_that_are_explained_exist() -> None:
+    """Those of the paragraph behind the table, at the command that renders."""
+    paragraph = README.partition("`--overlay FILE`")[2].partition("## ")[0]
+    named = {"--overlay", *re.findall(r"`(--[a-z]+)", paragraph)}
+    assert named == {"--overlay", "--set", "--catalog", "--strict", "--format"}
+    assert [option for option in sorted(named) if option not in helped("render")] == []
+    assert all(word in helped("render") for word in ("json", "github"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.stem)
+def test_links_to_files_lead_somewhere(document: Path) -> None:
+    """From where the document lies."""
+    text = document.read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in target]
+    assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+def test_files_that_are_named_exist() -> None:
+    """In CONTRIBUTING: paths, and modules below kwokgen/; a name in <> is anybody's."""
+    text = DOCUMENTS[1].read_text(encoding="utf-8")
+    named = re.findall(r"`((?:kwokgen|tests|testbed|bench|blueprints|\.ci)/[\w./-]*)`", text)
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    below = (ROOT, ROOT / "kwokgen", ROOT / "kwokgen" / "catalog")
+    modules = re.findall(r"`(\w+(?:/|\.py))`", text)
+    assert len(modules) > 5
+    assert [path for path in modules if not any((base / path).exists() for base in below)] == []
+    patterns = re.findall(r"`(?:kwokgen/)?([\w/]+)/<\w+>\.(?:yaml|py)`", text)
+    assert len(patterns) > 5
+    assert [path for path in patterns if not any((base / path).is_dir() for base in below)] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS[:2], ids=lambda file: file.stem)
+def test_targets_of_make_that_are_named_exist(document: Path) -> None:
+    """`make` alone lists them."""
+    done = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    text = document.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:^|`)make ((?:[a-z-]+)(?: [a-z-]+)*)", text, re.MULTILINE))
+    targets = {target for words in named for target in words.split()}
+    assert {"render", "test"} & targets
+    assert targets - listed.keys() == set()
+
+
+def test_numbers_are_those_of_the_catalogue() -> None:
+    """What the changelog counts, and which minors were run."""
+    catalog = Catalog()
+    counts = {kind: len(catalog.names(kind)) for kind in KINDS}
+    lifecycles = counts["stages/node"] + counts["stages/pod"]
+    changed = DOCUMENTS[2].read_text(encoding="utf-8")
+    said = re.search(r"(\d+) accelerators, (\d+) machines, (\d+) DRA drivers, (\d+) lifecycles", changed)
+    assert said
+    assert [int(number) for number in said.groups()] == [
+        counts["gpus"],
+        counts["machines"],
+        counts["drivers"],
+        lifecycles,
+    ]
+    minors = catalog.names("kubernetes")
+    run = [minor for minor in minors if "live" in catalog.get("kubernetes", minor, Pos("test"), "minor").data]
+    assert "Kubernetes 1.32 was never run; 1.33 to 1.37 are." in README
+    assert (run[0], run[-1], [minor for minor in minors if minor not in run]) == ("1.33", "1.37", ["1.32"])
+
+
+def test_lifecycles_that_are_named_exist_and_the_defaults_are_so(tmp_path: Path) -> None:
+    """Of nodes and of pods, the first in either row being the default."""
+    section = README.partition("## Lifecycles\n")[2].partition("\n## ")[0].partition("Times of")[0]
+    nodes, _, pods = section.partition("Pods:")
+    known = Catalog()
+    named = [[word for word in re.findall(r"`([a-z-]+)`", text) if "." not in word] for text in (nodes, pods)]
+    assert [set(words) for words in named] == [
+        set(known.names("stages/node")) - {"node-capacity"},
+        set(known.names("stages/pod")),
+    ]
+    lives = rendered(tmp_path, "pools: [{name: a, count: 1, machine: {cpu: 1}}]").cluster.lifecycles
+    assert [lifecycle.name for lifecycle in lives] == [words[0] for words in named]
+
+
+BUNDLES = {
+    "default": "",
+    "Stages as objects": "controller: {stages: crd}",
+    "outside": "controller: {run: outside}",
+    "several outside": "controller: {run: outside, shards: 2}",
+    "existing": "controller: {run: existing}",
+    "without jobs": "workloads: []",
+}
+SPEC = "pools: [{name: a, count: 2, machine: p5.48xlarge}]\n"
+JOB = "workloads: [{name: w, kind: job}]\n"
+
+
+def named_files(text: str) -> set[str]:
+    """The files that a bundle's README tells people to use."""
+    return set(re.findall(r"[\w/.-]+\.yaml\b", text))
+
+
+@pytest.mark.parametrize("spec", BUNDLES.values(), ids=BUNDLES)
+def test_a_bundles_readme_names_files_that_exist(tmp_path: Path, spec: str) -> None:
+    """And a Kustomization only where there is one."""
+    done = rendered(tmp_path, SPEC + (spec if "workloads" in spec else JOB + spec))
+    bundle = done.bundle()
+    files = {file.path for file in bundle.files}
+    [text] = [content(file).decode() for file in bundle.files if file.path == "README.md"]
+    assert named_files(text) - files == set()
+    assert ("apply -k ." in text) == (KUSTOMIZATION in files)
+    assert named_files(text) == expected_files(done)
+
+
+def expected_files(done: Rendered) -> set[str]:
+    """What a README must name: the CRD that comes first, the controllers' files, the jobs that can run again."""
+    controller = done.cluster.controller
+    found = {"80-workloads.yaml"} if done.cluster.workloads else set()
+    if controller.crd and controller.run == "deployment":
+        found.add("05-crds.yaml")
+    if controller.run == "outside":
+        found |= {"controller/kwok.yaml", "controller/kwokctl.yaml"}
+        found |= {f"controller/kwok-{shard}.yaml" for shard in range(1, controller.shards)}
+    return found
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=NAMES)
+def test_what_is_committed_of_an_example_is_what_is_rendered(file: Path) -> None:
+    """`make render` would change nothing."""
+    committed = in_folder(ROOT / "out" / file.stem)
+    bundle = render(str(file)).bundle()
+    fresh = {one.path: content(one) for one in bundle.files}
+    assert committed.keys() == fresh.keys()
+    assert [path for path in fresh if fresh[path] != committed[path]] == []
+    assert named_files(committed["README.md"].decode()) <= committed.keys()
+
+
+def test_no_other_example_is_committed() -> None:
+    assert sorted(path.name for path in (ROOT / "out").iterdir()) == NAMES

@@ -1,0 +1,430 @@
+"""JSON Schemas: that they are some, that editors may use them, and that every key of the language changes what is rendered."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from kwokgen import schemas
+from kwokgen.formats import FORMATS
+from kwokgen.problem import KwokgenError
+from tests.unit.rendering import BLUEPRINTS, ROOT, command, contents, load, rendered
+
+EXAMPLES = sorted(BLUEPRINTS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_a_schema_is_one_of_its_draft(name: str) -> None:
+    """All are of the draft that kwokgen's own reader holds documents against."""
+    schema = schemas.load(name)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == f"https://kwokgen.io/schemas/{name}.schema.json"
+    Draft202012Validator.check_schema(schema)
+
+
+def parts(schema: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema within a schema, with where it is."""
+    if not isinstance(schema, dict):
+        return
+    yield path, schema
+    for key in ("properties", "$defs", "patternProperties"):
+        for name, below in schema.get(key, {}).items():
+            yield from parts(below, f"{path}/{key}/{name}")
+    for key in ("items", "additionalProperties", "propertyNames", "if", "then", "else", "not"):
+        yield from parts(schema.get(key), f"{path}/{key}")
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, below in enumerate(schema.get(key, ())):
+            yield from parts(below, f"{path}/{key}/{index}")
+
+
+OWN = [name for name in schemas.names() if not name.startswith("kwok/")]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_schema_of_ours_explains_itself(name: str) -> None:
+    """Each key has a description, each format is one that kwokgen knows, each reference leads somewhere."""
+    schema = schemas.load(name)
+    for path, part in parts(schema):
+        keys = part.get("properties", {})
+        if name != "names":
+            undescribed = [key for key, below in keys.items() if not {"description", "$ref"} & below.keys()]
+            assert undescribed == [], path
+        assert part.get("format", "quantity") in FORMATS, path
+        if "$ref" in part and part["$ref"].startswith("#/"):
+            assert part["$ref"].removeprefix("#/$defs/") in schema["$defs"], path
+        for key in part.get("required", ()):
+            assert key in keys, path
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_schema_accepts_its_own_examples_and_defaults(name: str) -> None:
+    """What an editor offers is right."""
+    schema = schemas.load(name)
+    for path, part in parts(schema):
+        offered = [*part.get("examples", ()), *([part["default"]] if "default" in part else [])]
+        inner = Draft202012Validator(schema).evolve(schema=part)
+        assert [value for value in offered if not inner.is_valid(value)] == [], path
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_mapping_of_ours_is_closed(name: str) -> None:
+    """Or says what its values are: a key that nobody reads is refused."""
+    for path, part in parts(schemas.load(name)):
+        if "properties" in part and name != "names":
+            assert part.get("additionalProperties") is False, path
+
+
+def editor(name: str) -> Draft202012Validator:
+    """How an editor holds a document against a schema: references to other files by their address."""
+    found = [
+        (str(schemas.load(known)["$id"]), Resource.from_contents(schemas.load(known))) for known in schemas.names()
+    ]
+    return Draft202012Validator(schemas.load(name), registry=Registry().with_resources(found))
+
+
+@pytest.mark.parametrize("name", ["blueprint", "names"])
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_editors_find_nothing_in_the_examples(name: str, file: Path) -> None:
+    """With and without the names of the catalogue."""
+    errors = editor(name).iter_errors(load(file.read_text(encoding="utf-8")))
+    assert [error.message for error in errors] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec", "kubernetes"), "1.31"),
+        (("spec", "controller"), {"version": "v0.1.0"}),
+        (("spec", "lifecycles"), [{"name": "x", "nodes": "timed"}]),
+        (("spec", "lifecycles"), [{"name": "x", "pods": "heartbeat"}]),
+        (("spec", "pools"), [{"name": "x", "count": 1, "machine": "p5.48xlarg"}]),
+        (("spec", "pools"), [{"name": "x", "count": 1, "machine": {"cpu": 1}, "gpus": {"model": "h101"}}]),
+        (("spec", "claims"), [{"name": "x", "requests": [{"deviceClassName": "a", "model": "h101"}]}]),
+        (("spec", "workloads"), [{"name": "x", "kind": "jobb"}]),
+    ],
+)
+def test_editors_that_know_the_names_find_a_wrong_one(path: tuple[str, str], value: object) -> None:
+    """And only those: without the catalogue's names nothing is wrong."""
+    document = load((BLUEPRINTS / "quickstart.yaml").read_text(encoding="utf-8"))
+    document[path[0]][path[1]] = value
+    assert editor("blueprint").is_valid(document)
+    assert not editor("names").is_valid(document)
+
+
+def named_schemas(text: str) -> list[str]:
+    """What the language servers of YAML are told of a document's schema."""
+    return re.findall(r"^# yaml-language-server: \$schema=(.*)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_editors_are_told_where_the_schema_is(file: Path) -> None:
+    """From where the example lies."""
+    [named] = named_schemas(file.read_text(encoding="utf-8"))
+    assert (file.parent / named).samefile(ROOT / "schemas" / "blueprint.schema.json")
+
+
+def test_what_init_prints_names_no_schema_that_is_not_there(tmp_path: Path) -> None:
+    """It is written to a folder that has none."""
+    named = named_schemas(command("init", cwd=tmp_path).stdout.decode())
+    assert [one for one in named if not one.startswith("https://")] == []
+
+
+@pytest.mark.parametrize("name", ["blueprint", "names", "catalog/gpu", "kwok/stage"])
+def test_the_command_prints_a_schema(tmp_path: Path, name: str) -> None:
+    """As the file has it, and the blueprint's without a name."""
+    done = command("schema", name, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (ROOT / "schemas" / f"{name}.schema.json").read_bytes()
+    assert json.loads(done.stdout)
+
+
+def test_the_command_prints_the_blueprints_schema(tmp_path: Path) -> None:
+    assert command("schema", cwd=tmp_path).stdout == (ROOT / "schemas" / "blueprint.schema.json").read_bytes()
+
+
+def test_the_command_knows_no_other(tmp_path: Path) -> None:
+    """An unknown name is a problem with the choices."""
+    done = command("schema", "blueprin", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b'unknown schema "blueprin". available: "blueprint"' in done.stderr
+    assert b'did you mean "blueprint"?' in done.stderr
+
+
+KEYS = """
+pools:
+- {name: a, count: 2, machine: p5.48xlarge, gpus: {count: 1}}
+- {name: b, count: 1, machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: 2}}
+- {name: c, count: 1, machine: m7i.24xlarge}
+namespaces: [{name: one}, {name: two}]
+deviceClasses: [{name: own, selectors: ["true"]}]
+claims: [{name: k, requests: [{deviceClassName: gpu.nvidia.com}]}]
+workloads: [{name: w, kind: job}]
+"""
+TIMED = "lifecycles=[{name: n, nodes: heartbeat}, {name: p, pods: general}]"
+TWO_LIVES = (
+    "lifecycles=[{name: n, nodes: fast}, {name: o, nodes: heartbeat}, {name: p, pods: fast}, {name: q, pods: timed}]"
+)
+EXPOSED = ("pools.b.gpus.resource=example.com/gpu", "pools.b.expose=extended-resource")
+PATCHES = "patches=[{target: {kind: Node}, merge: {metadata: {annotations: {x: y}}}}]"
+JOBS = PATCHES.replace("Node", "Job")
+TWO_JOBS = "workloads=[{name: w, kind: job}, {name: v, kind: job, namespace: two}]"
+USED: dict[str, tuple[str, ...]] = {
+    "kubernetes": ("kubernetes='1.33'",),
+    "seed": ("workloads.w.run={min: 1s, max: 99s}", "seed=2"),
+    "namespaces": ("namespaces=[{name: one}]",),
+    "namespaces[].name": ("namespaces[1].name=three",),
+    "namespaces[].labels": ("namespaces[1].labels={x: y}",),
+    "namespaces[].annotations": ("namespaces[1].annotations={x: y}",),
+    "controller.run": ("controller.run=outside",),
+    "controller.version": ("controller.version=v0.7.0",),
+    "controller.namespace": ("controller.namespace=own",),
+    "controller.shards": ("controller.shards=2",),
+    "controller.stages": ("controller.stages=crd",),
+    "controller.nodeLeaseDuration": ("controller.nodeLeaseDuration=80s",),
+    "lifecycles": ("lifecycles=[{name: x, nodes: fast}]",),
+    "lifecycles[].name": (TIMED, "lifecycles[0].name=m"),
+    "lifecycles[].nodes": (TIMED, "lifecycles[0].nodes=fast"),
+    "lifecycles[].pods": (TIMED, "lifecycles[1].pods=timed"),
+    "lifecycles[].create": (TIMED, "lifecycles[1].create=7s"),
+    "lifecycles[].run": (TIMED, "lifecycles[1].run=7s"),
+    "lifecycles[].delete": (TIMED, "lifecycles[1].delete=7s"),
+    "lifecycles[].heartbeat": (TIMED, "lifecycles[0].heartbeat=7s"),
+    "pools": ("pools=[{name: a, count: 1, machine: p5.48xlarge}]",),
+    "pools[].name": ("pools[0].name=z",),
+    "pools[].count": ("pools.a.count=3",),
+    "pools[].nodeName": ("pools.a.nodeName='x-{index}'",),
+    "pools[].machine": ("pools.a.machine=p4d.24xlarge",),
+    "pools[].arch": ("pools.a.arch=arm64",),
+    "pools[].capacity": ("pools.a.capacity={cpu: 1}",),
+    "pools[].gpus.model": ("pools.a.gpus.model=h200-sxm5-141gb",),
+    "pools[].gpus.count": ("pools.b.gpus.count=3",),
+    "pools[].gpus.driver": ("pools.b.gpus.driver=other.example.com",),
+    "pools[].gpus.deviceName": ("pools.b.gpus.deviceName='card-{index}'",),
+    "pools[].gpus.resource": (*EXPOSED, "pools.b.gpus.resource=example.com/other"),
+    "pools[].gpus.attributes": ("pools.b.gpus.attributes={x: y}",),
+    "pools[].gpus.attributes.*.version": (
+        "pools.b.gpus.attributes={x: {version: 1.2.3}}",
+        "pools.b.gpus.attributes.x.version=1.2.4",
+    ),
+    "pools[].gpus.capacity": ("pools.b.gpus.capacity={memory: 1Gi}",),
+    "pools[].expose": ("claims=[]", "pools.a.expose=extended-resource"),
+    "pools[].addresses": ("pools.a.addresses=172.16.0.0/24",),
+    "pools[].lifecycle": (TWO_LIVES, "pools.a.lifecycle=o"),
+    "pools[].labels": ("pools.a.labels={x: y}",),
+    "pools[].annotations": ("pools.a.annotations={x: y}",),
+    "pools[].taints": ("pools.a.taints=[{key: x, effect: NoSchedule}]",),
+    "pools[].taints[].key": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].key=y"),
+    "pools[].taints[].value": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].value=y"),
+    "pools[].taints[].effect": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].effect=NoExecute"),
+    "pools[].fakeTaint": ("pools.a.fakeTaint=false",),
+    "pools[].gpuOperatorLabels": ("pools.a.gpuOperatorLabels=true",),
+    "deviceClasses": ("deviceClasses=[]",),
+    "deviceClasses[].name": ("deviceClasses[0].name=other",),
+    "deviceClasses[].selectors": ("deviceClasses.own.selectors=['false']",),
+    "deviceClasses[].create": ("deviceClasses=[{name: own, create: false}]",),
+    "claims": ("claims=[]",),
+    "claims[].name": ("claims[0].name=l",),
+    "claims[].namespace": ("claims.k.namespace=two",),
+    "claims[].shared": ("claims.k.shared=true",),
+    "claims[].requests": ("claims.k.requests=[{deviceClassName: own}]",),
+    "claims[].requests[].name": ("claims.k.requests[0].name=r",),
+    "claims[].requests[].deviceClassName": ("claims.k.requests[0].deviceClassName=own",),
+    "claims[].requests[].allocationMode": ("claims.k.requests[0].allocationMode=All",),
+    "claims[].requests[].count": ("claims.k.requests[0].count=2",),
+    "claims[].requests[].model": ("claims.k.requests[0].model=h100-sxm5-80gb",),
+    "claims[].requests[].selectors": ("claims.k.requests[0].selectors=['false']",),
+    "workloads": ("workloads=[]",),
+    "workloads[].name": ("workloads[0].name=v",),
+    "workloads[].namespace": ("workloads.w.namespace=two",),
+    "workloads[].count": ("workloads.w.count=2",),
+    "workloads[].pods": ("workloads.w.pods=2",),
+    "workloads[].parallelism": ("workloads.w.pods=3", "workloads.w.parallelism=2"),
+    "workloads[].pools": ("workloads.w.pools=[a]",),
+    "workloads[].gpus": ("claims=[]", "pools.a.expose=extended-resource", "workloads.w.gpus=1"),
+    "workloads[].claims": ("workloads.w.claims=[k]",),
+    "workloads[].container.name": ("workloads.w.container.name=c",),
+    "workloads[].container.image": ("workloads.w.container.image=c",),
+    "workloads[].container.command": ("workloads.w.container.command=[c]",),
+    "workloads[].container.resources": ("workloads.w.container.resources={cpu: 1}",),
+    "workloads[].initContainers": ("workloads.w.initContainers=[{name: i}]",),
+    "workloads[].initContainers[].name": (
+        "workloads.w.initContainers=[{name: i}]",
+        "workloads.w.initContainers[0].name=j",
+    ),
+    "workloads[].initContainers[].image": (
+        "workloads.w.initContainers=[{name: i}]",
+        "workloads.w.initContainers.i.image=j",
+    ),
+    "workloads[].initContainers[].command": (
+        "workloads.w.initContainers=[{name: i}]",
+        "workloads.w.initContainers.i.command=[j]",
+    ),
+    "workloads[].initContainers[].resources": (
+        "workloads.w.initContainers=[{name: i}]",
+        "workloads.w.initContainers.i.resources={cpu: 1}",
+    ),
+    "workloads[].labels": ("workloads.w.labels={x: y}",),
+    "workloads[].annotations": ("workloads.w.annotations={x: y}",),
+    "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
+    "workloads[].suspend": ("workloads.w.suspend=true",),
+    "workloads[].lifecycle": (TWO_LIVES, "workloads.w.lifecycle=q"),
+    "workloads[].run": ("workloads.w.run=9s",),
+    "workloads[].run.min": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.min=2s"),
+    "workloads[].run.max": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.max=99s"),
+    "patches": (PATCHES,),
+    "patches[].target.kind": (PATCHES, "patches[0].target.kind=Job"),
+    "patches[].target.name": (PATCHES, "patches[0].target.name=a-0"),
+    "patches[].target.namespace": (TWO_JOBS, JOBS, "patches[0].target.namespace=two"),
+    "patches[].target.labels": (PATCHES, "patches[0].target.labels={kwokgen.io/pool: a}"),
+    "patches[].target.pool": (PATCHES, "patches[0].target.pool=a"),
+    "patches[].merge": (PATCHES, "patches[0].merge.metadata.annotations.x=z"),
+}
+"""For every key: `--set` arguments, the last of which sets it to something else than before."""
+UNDONE = {"workloads[].kind": "there is one kind of workload; an unknown one is refused"}
+"""Keys that no second value is known of."""
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """A part of the blueprint's schema, with what it refers to."""
+    definitions = schemas.load("blueprint")["$defs"]
+    return definitions[schema["$ref"].removeprefix("#/$defs/")] | schema if "$ref" in schema else schema
+
+
+def keys(schema: dict[str, Any], path: str) -> Iterator[str]:
+    """Every key below a part, but those that do no more than to hold others, and the names that users choose."""
+    part = resolved(schema)
+    for key, below in part.get("properties", {}).items():
+        whole = resolved(below)
+        if whole.get("type") != "object" or "properties" not in whole:
+            yield f"{path}{key}"
+        yield from keys(below, f"{path}{key}.")
+    if "items" in part:
+        yield from keys(part["items"], f"{path.removesuffix('.')}[].")
+    if isinstance(part.get("additionalProperties"), dict):
+        yield from keys(part["additionalProperties"], f"{path}*.")
+
+
+KNOWN = set(keys(schemas.load("blueprint")["properties"]["spec"], ""))
+
+
+def test_the_table_has_every_key() -> None:
+    """A key that is new in the schema needs a line here."""
+    assert USED.keys() | UNDONE.keys() == KNOWN
+    assert USED.keys() & UNDONE.keys() == set()
+
+
+@cache
+def written(*sets: str) -> dict[str, bytes]:
+    """The bundle of the cluster with these arguments; its own folder is nothing that changes it."""
+    with TemporaryDirectory() as folder:
+        return contents(rendered(Path(folder), KEYS, *sets).bundle())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", USED)
+def test_every_key_is_read(key: str) -> None:
+    """The bundle with it is another than the one without it: nothing is accepted and ignored."""
+    *before, change = USED[key]
+    assert written(*before) != written(*before, change)
+
+
+def test_the_table_sets_the_keys_that_it_says() -> None:
+    """Each last argument names the key, or what holds it, or what it holds."""
+    for key, sets in USED.items():
+        named = re.sub(r"\[\d\]|\.(a|b|c|k|w|i|x|own)(?=\.)", "", sets[-1].partition("=")[0])
+        plain = key.replace("[]", "").replace(".*", "")
+        assert f"{plain}.".startswith(f"{named}.") or f"{named}.".startswith(f"{plain}."), key
+
+
+IDLE: dict[str, tuple[str, ...]] = {
+    "operator labels of a driver of one's own": ("pools.b.gpuOperatorLabels=true",),
+    "no operator labels of a pool without GPUs": ("pools.c.gpuOperatorLabels=true",),
+    "GPUs of a pool without, exposed": ("pools.c.expose=extended-resource",),
+    "leases of a controller of others": ("controller.run=existing", "controller.nodeLeaseDuration=80s"),
+    "the namespace of a controller of others": ("controller.run=existing", "controller.namespace=own"),
+    "the namespace of a controller outside": ("controller.run=outside", "controller.namespace=own"),
+    "the number of controllers of others": ("controller.run=existing", "controller.shards=2"),
+    "a count beside all devices": ("claims.k.requests[0].allocationMode=All", "claims.k.requests[0].count=2"),
+    "selectors of a class that is not made": ("deviceClasses.own.create=false", "claims=[]"),
+    "a time that the profile does not have": (TIMED, "lifecycles[0].run=7s"),
+    "a capacity that the machine has": ("pools.a.capacity={cpu: 192}",),
+    "an architecture that the machine has": ("pools.a.arch=amd64",),
+    "a model that the machine has": ("pools.a.gpus={model: h100-sxm5-80gb}",),
+}
+
+
+@pytest.mark.parametrize("sets", IDLE.values(), ids=IDLE)
+def test_a_key_that_does_nothing_beside_others_is_said(tmp_path: Path, sets: tuple[str, ...]) -> None:
+    """As a problem or as a warning: whoever wrote it meant something."""
+    try:
+        found = rendered(tmp_path, KEYS, *sets).warnings
+    except KwokgenError as error:
+        found = error.problems
+    assert found
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "seed",
+        "controller.shards",
+        "pools.a.count",
+        "pools.b.gpus.count",
+        "claims.k.requests[0].count",
+        "workloads.w.count",
+        "workloads.w.pods",
+    ],
+)
+def test_a_whole_number_with_a_point_is_that_number(key: str) -> None:
+    """JSON Schema takes 2.0 for an integer, and so must everything behind it."""
+    drawn = "workloads.w.run={min: 1s, max: 99s}"
+    found, expected = written(drawn, f"{key}=2.0"), written(drawn, f"{key}=2")
+    assert [path for path in found | expected if found.get(path) != expected.get(path)] == []
+
+
+def test_the_head_is_read() -> None:
+    """The name is in every name that kwokgen invents; of version and kind there is one each."""
+    head = schemas.load("blueprint")["properties"]
+    assert [len(head[key]["enum"]) for key in ("apiVersion", "kind")] == [1, 1]
+    assert head.keys() == {"apiVersion", "kind", "metadata", "spec"}
+    assert head["metadata"]["properties"].keys() == {"name"}
+    with TemporaryDirectory() as folder:
+        other = contents(rendered(Path(folder), KEYS, name="other").bundle())
+    assert [path for path, text in written().items() if other.get(path) == text] == []
+
+
+def test_defaults_of_the_schema_are_those_that_are_used() -> None:
+    """What an editor shows as the default of a key is what its absence means."""
+    defaults = {
+        "seed": "seed=1",
+        "controller.run": "controller.run=deployment",
+        "controller.version": "controller.version=v0.8.0",
+        "controller.shards": "controller.shards=auto",
+        "controller.nodeLeaseDuration": "controller.nodeLeaseDuration=40s",
+        "pools[].expose": "pools.a.expose=dra",
+        "pools[].taints": "pools.a.taints=[]",
+        "pools[].fakeTaint": "pools.a.fakeTaint=true",
+        "pools[].gpuOperatorLabels": "pools.a.gpuOperatorLabels=false",
+        "deviceClasses[].create": "deviceClasses.own.create=true",
+        "claims[].shared": "claims.k.shared=false",
+        "claims[].requests[].allocationMode": "claims.k.requests[0].allocationMode=ExactCount",
+        "workloads[].count": "workloads.w.count=1",
+        "workloads[].pods": "workloads.w.pods=1",
+        "workloads[].container.name": "workloads.w.container.name=main",
+        "workloads[].container.image": "workloads.w.container.image='registry.k8s.io/pause:3.10'",
+        "workloads[].initContainers": "workloads.w.initContainers=[]",
+        "workloads[].restartPolicy": "workloads.w.restartPolicy=Never",
+        "workloads[].suspend": "workloads.w.suspend=false",
+    }
+    assert written(*defaults.values()) == written()
+    text = schemas.text("blueprint")
+    assert text.count('"default":') == len(defaults) + len(("controller", "container", "image of an init container"))

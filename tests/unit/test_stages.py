@@ -1,0 +1,582 @@
+"""Lifecycles: which Stage plays which object, when, and what the controller may do for it; KWOK's rules are said anew here."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jq
+import pytest
+
+from kwokgen.catalog import Catalog
+from kwokgen.pipeline import Rendered, render
+from kwokgen.problem import Problem
+from tests.unit.rendering import blueprint, documents, load, problems, rendered
+
+Data = dict[str, Any]
+POOL = "pools: [{name: a, count: 1, machine: m7i.24xlarge}]\n"
+PROFILES = [("node", name) for name in Catalog().names("stages/node")]
+PROFILES += [("pod", name) for name in Catalog().names("stages/pod")]
+LABELS = {"app.kubernetes.io/instance": "t", "kwokgen.io/pool": "a"}
+
+
+@cache
+def profile(sort: str, name: str) -> list[Data]:
+    """The Stages of a profile as its file has them."""
+    folder = Path(__file__).parents[2] / "kwokgen" / "catalog" / "stages"
+    return load((folder / sort / f"{name}.yaml").read_text(encoding="utf-8"))["stages"]
+
+
+@cache
+def _compiled(expression: str) -> Any:
+    return jq.compile(expression)
+
+
+def results(expression: str, thing: Data) -> list[Any]:
+    """What KWOK sees of an expression: nothing where it fails, and never a null."""
+    try:
+        found = _compiled(expression).input_value(thing).all()
+    except ValueError as error:
+        if "jq: error" in str(error):  # it does not compile, which is no way to match
+            raise
+        return []
+    return [one for one in found if one is not None]
+
+
+def holds(expression: Data, thing: Data) -> bool:
+    """https://kwok.sigs.k8s.io/docs/user/stages-configuration/: how one of matchExpressions is held against an object."""
+    found = results(expression["key"], thing)
+    among = any(one in expression.get("values", ()) for one in found)
+    answers = {"In": among, "NotIn": not among, "Exists": bool(found), "DoesNotExist": not found}
+    return answers[expression["operator"]]
+
+
+def matches(selector: Data, thing: Data) -> bool:
+    """Whether a Stage's selector means an object."""
+    labels = thing["metadata"].get("labels", {}).items()
+    named = selector.get("matchLabels", {}).items() <= labels
+    return named and all(holds(expression, thing) for expression in selector.get("matchExpressions", ()))
+
+
+def node(phase: str = "", *, fault: str = "", **conditions: str) -> Data:
+    """A node with conditions such as Ready="True"."""
+    if fault:
+        conditions["KwokgenFault"] = fault
+    listed = [{"type": name, "status": status} for name, status in conditions.items()]
+    status: Data = {"capacity": {"cpu": "1"}} | ({"phase": phase} if phase else {})
+    return {
+        "metadata": {"name": "a-0", "labels": LABELS},
+        "status": status | ({"conditions": listed} if listed else {}),
+    }
+
+
+def pod(phase: str = "Pending", *, owner: str = "batch/v1", deleted: bool = False, **more: Any) -> Data:
+    """A pod of a Job that is bound to a node; `more` is its status."""
+    meta: Data = {"name": "p", "namespace": "t"}
+    if owner:
+        meta["ownerReferences"] = [{"apiVersion": owner, "kind": "Job", "name": "j"}]
+    if deleted:
+        meta["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    return {"metadata": meta, "status": {"phase": phase, "conditions": [scheduled]} | more}
+
+
+def created(init: Data | None, *, initialized: str) -> Data:
+    """A pod behind the step `create` of the profile `general`, with or without an init container in some state."""
+    conditions = [{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": initialized}]
+    waiting = [{"name": "c", "state": {"waiting": {"reason": "ContainerCreating"}}}]
+    inits = {"initContainerStatuses": [{"name": "i", "state": init}]} if init else {}
+    return pod(podIP="10.64.0.1", conditions=conditions, containerStatuses=waiting, **inits)
+
+
+STARTED = {"startedAt": "2026-01-01T00:00:00Z"}
+NODES = {
+    "new": node(),
+    "without a status": {"metadata": {"name": "a-0"}},
+    "Ready by somebody else": node(Ready="True"),
+    "Ready": node("Running", Ready="True", MemoryPressure="False"),
+    "Unknown after an outage": node("Running", Ready="Unknown"),
+    "NotReady": node("Running", Ready="False"),
+    "down on purpose": node("Running", fault="True", Ready="False"),
+    "no longer down on purpose": node("Running", fault="False", Ready="False"),
+}
+PODS = {
+    "Pending": pod(),
+    "Pending of nobody": pod(owner=""),
+    "created": created(None, initialized="True"),
+    "created with an init container": created({"waiting": {"reason": "PodInitializing"}}, initialized="False"),
+    "init container running": created({"running": STARTED}, initialized="False"),
+    "init container done": created({"terminated": {"exitCode": 0}}, initialized="True"),
+    "sidecar running": created({"running": STARTED}, initialized="True"),
+    "Running of a Job": pod("Running"),
+    "Running of Volcano's Job": pod("Running", owner="batch.volcano.sh/v1alpha1"),
+    "Running of nobody": pod("Running", owner=""),
+    "Succeeded": pod("Succeeded"),
+    "Failed": pod("Failed"),
+    "Pending and deleted": pod(deleted=True),
+    "Running and deleted": pod("Running", deleted=True),
+    "Succeeded and deleted": pod("Succeeded", deleted=True),
+}
+DELETED = {f"{phase} and deleted": ["delete"] for phase in ("Pending", "Running", "Succeeded")}
+UNREADY = ("new", "without a status", "Unknown after an outage", "NotReady", "no longer down on purpose")
+INITIALIZED = {state: ["initialize"] for state in UNREADY}
+PENDING = ("Pending", "Pending of nobody", "created", "created with an init container")
+PENDING += ("init container running", "init container done", "sidecar running")
+PLAYED = {
+    ("node", "fast"): INITIALIZED,
+    ("node", "heartbeat"): INITIALIZED | {"Ready": ["heartbeat"]},
+    ("node", "heartbeat-lease"): INITIALIZED | {"Ready": ["heartbeat"]},
+    ("pod", "fast"): DELETED | {state: ["ready"] for state in PENDING} | {"Running of a Job": ["complete"]},
+    ("pod", "timed"): DELETED | {state: ["create"] for state in PENDING} | {"Running of a Job": ["complete"]},
+    ("pod", "general"): DELETED
+    | {
+        "Pending": ["create"],
+        "Pending of nobody": ["create"],
+        "created": ["ready"],
+        "created with an init container": ["init-running"],
+        "init container running": ["init-completed"],
+        "init container done": ["ready"],
+        "sidecar running": ["ready"],
+        "Running of a Job": ["complete"],
+    },
+}
+"""Which step of each profile plays an object in each state; none where the state is not named."""
+
+
+@pytest.mark.parametrize(("sort", "name"), [key for key in PROFILES if key != ("node", "node-capacity")])
+def test_each_state_has_the_one_step_that_plays_it(sort: str, name: str) -> None:
+    """Never two, between which KWOK would draw; none where nothing is to be done."""
+    stages = profile(sort, name)
+    states = NODES if sort == "node" else PODS
+    found = {
+        state: [stage["step"] for stage in stages if matches(stage["selector"], thing)]
+        for state, thing in states.items()
+    }
+    assert {state: steps for state, steps in found.items() if steps} == PLAYED[sort, name]
+
+
+@pytest.mark.parametrize(("sort", "name"), PROFILES)
+def test_each_step_means_its_sample_and_not_an_empty_object(sort: str, name: str) -> None:
+    """The sample is what says that a step can match at all; of an object without all that it asks for, no step is sure."""
+    for stage in profile(sort, name):
+        assert matches(stage["selector"], stage["sample"]), stage["step"]
+        opposite = {
+            "metadata": {"name": "x"},
+            "status": {"phase": "Failed", "conditions": [{"type": "Ready", "status": "True"}]},
+        }
+        if stage["step"] != "capacity":
+            assert not matches(stage["selector"], opposite), stage["step"]
+
+
+@pytest.mark.parametrize(("sort", "name"), PROFILES)
+def test_each_expression_compiles(sort: str, name: str) -> None:
+    """With the times that a deadline may use bound before it."""
+    for stage in profile(sort, name):
+        expressions = [one["key"] for one in stage["selector"]["matchExpressions"]]
+        if "until" in stage.get("delay", {}):
+            expressions.append("1 as $create | 2 as $run | " + stage["delay"]["until"])
+        for expression in expressions:
+            assert jq.compile(expression)
+
+
+def stages(done: Rendered) -> dict[str, Data]:
+    """The Stages of a cluster by name, from its controller's configuration."""
+    texts = documents(done, "ConfigMap")["ConfigMap", "kwok-t", "kwok-t"]["data"]["kwok.yaml"].split("---\n")[1:]
+    found = [load(text) for text in texts]
+    return {one["metadata"]["name"]: one["spec"] for one in found if one["kind"] == "Stage"}
+
+
+def only_node(done: Rendered) -> Data:
+    """The one node of a cluster, as it is applied."""
+    [found] = documents(done, "Node").values()
+    return found
+
+
+def test_stages_are_called_by_blueprint_lifecycle_and_step(tmp_path: Path) -> None:
+    """Without lifecycles there are the two default ones; the last Stages are one a pool."""
+    assert list(stages(rendered(tmp_path, POOL))) == [
+        "t-heartbeat-lease-initialize",
+        "t-heartbeat-lease-heartbeat",
+        "t-timed-create",
+        "t-timed-complete",
+        "t-timed-delete",
+        "t-capacity-a",
+    ]
+
+
+MANY = """
+pools:
+- {name: a, count: 1, machine: {cpu: 1}}
+- {name: b, count: 1, machine: {cpu: 1}, lifecycle: second}
+lifecycles:
+- {name: first, nodes: fast}
+- {name: second, nodes: heartbeat}
+- {name: third, pods: fast}
+- {name: fourth, pods: general}
+workloads: [{name: x, kind: job}, {name: y, kind: job, lifecycle: fourth}]
+"""
+
+
+def test_of_several_lifecycles_each_object_is_played_by_its_own(tmp_path: Path) -> None:
+    """Nodes and pods carry the label of one that is not the default, and no step of another means them."""
+    cluster = rendered(tmp_path, MANY)
+    found, done = stages(cluster), documents(cluster, "Node", "Job")
+    templates = {name: done["Job", "t", name]["spec"]["template"]["metadata"] for name in ("x-0", "y-0")}
+    played = {
+        "a-0": done["Node", "", "a-0"],
+        "b-0": done["Node", "", "b-0"],
+        **{name: pod() | {"metadata": meta} for name, meta in templates.items()},
+    }
+    kinds = {"a-0": "Node", "b-0": "Node", "x-0": "Pod", "y-0": "Pod"}
+    assert {
+        name: [
+            stage
+            for stage, spec in found.items()
+            if spec["resourceRef"]["kind"] == kinds[name] and matches(spec["selector"], thing)
+        ]
+        for name, thing in played.items()
+    } == {
+        "a-0": ["t-first-initialize"],
+        "b-0": ["t-second-initialize"],
+        "x-0": ["t-third-ready"],
+        "y-0": ["t-fourth-create"],
+    }
+
+
+def test_nodes_of_another_bundle_are_left_alone(tmp_path: Path) -> None:
+    """Every Stage of nodes asks for the bundle's own label."""
+    others = node() | {"metadata": {"name": "a-0", "labels": LABELS | {"app.kubernetes.io/instance": "other"}}}
+    specs = [spec for spec in stages(rendered(tmp_path, MANY)).values() if spec["resourceRef"]["kind"] == "Node"]
+    assert [matches(spec["selector"], others) for spec in specs] == [False] * 5
+
+
+CHANGED = {
+    "as rendered": ({}, False),
+    "more of a resource": ({"cpu": "193"}, True),
+    "a resource less": ({"memory": None}, True),
+    "a resource that was removed from the blueprint": ({"example.com/fpga": "1"}, True),
+}
+
+
+@pytest.mark.parametrize("machine", ["p5.48xlarge", "gb200-nvl72-tray", "{cpu: 0.5, memory: 1e9, example.com/a.b: 3}"])
+@pytest.mark.parametrize("part", ["capacity", "allocatable"])
+@pytest.mark.parametrize(("change", "expected"), CHANGED.values(), ids=CHANGED)
+def test_a_changed_capacity_is_put_right(tmp_path: Path, machine: str, part: str, change: Data, expected: bool) -> None:
+    """A node that has what the blueprint says is left alone, any other is played, before its heartbeat."""
+    done = rendered(tmp_path, f"pools: [{{name: a, count: 1, machine: {machine}}}]")
+    stage, thing = stages(done)["t-capacity-a"], only_node(done)
+    has = thing["status"][part] | change
+    thing["status"][part] = {name: value for name, value in has.items() if value is not None}
+    assert matches(stage["selector"], thing) is expected
+    assert stage["weight"] == 100
+
+
+def test_a_capacity_is_put_right_to_that_of_the_node_as_rendered(tmp_path: Path) -> None:
+    """The extended resource of the GPUs among it; a node that is down on purpose is left alone."""
+    spec = "pools: [{name: a, count: 1, machine: p5.48xlarge, expose: extended-resource, capacity: {cpu: 10}}]"
+    done = rendered(tmp_path, spec)
+    stage, thing = stages(done)["t-capacity-a"], only_node(done)
+    words = re.findall(r"\$(capacity|allocatable) := dict (.*) }}", stage["next"]["statusTemplate"])
+    written = {part: json.loads("[" + text.replace('" "', '","') + "]") for part, text in words}
+    assert {part: dict(zip(text[::2], text[1::2], strict=True)) for part, text in written.items()} == {
+        part: thing["status"][part] for part in ("capacity", "allocatable")
+    }
+    assert written["capacity"][-2:] == ["nvidia.com/gpu", "8"]
+    thing["status"] |= {"capacity": {}, "conditions": [{"type": "KwokgenFault", "status": "True"}]}
+    assert not matches(stage["selector"], thing)
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "step", "expected"),
+    [
+        ("{nodes: heartbeat}", "heartbeat", (20_000, 25_000)),
+        ("{nodes: heartbeat, heartbeat: 1m}", "heartbeat", (60_000, 75_000)),
+        ("{nodes: heartbeat, heartbeat: 1ms}", "heartbeat", (1, 1)),
+        ("{nodes: heartbeat-lease}", "heartbeat", (600_000, 612_000)),
+        ("{nodes: heartbeat-lease, heartbeat: 1.5s}", "heartbeat", (1_500, 1_530)),
+        ("{nodes: fast}", "initialize", None),
+        ("{pods: fast}", "complete", None),
+        ("{pods: timed}", "create", (1_000, None)),
+        ("{pods: timed, create: 2s}", "create", (2_000, None)),
+        ("{pods: timed, run: 1h30m}", "complete", (5_400_000, None)),
+        ("{pods: timed}", "delete", None),
+        ("{pods: general, create: 250ms}", "init-completed", (250, None)),
+        ("{pods: general, run: 1m}", "complete", (60_000, None)),
+        ("{pods: general, delete: 3s}", "delete", (3_000, None)),
+    ],
+)
+def test_delays(tmp_path: Path, lifecycle: str, step: str, expected: tuple[int, int | None] | None) -> None:
+    """A time of the blueprint or of the profile, and the longest that KWOK may draw, which is never below it."""
+    done = rendered(tmp_path, f"{POOL}lifecycles: [{lifecycle.replace('{', '{name: l, ')}]")
+    delay = stages(done)[f"t-l-{step}"].get("delay")
+    assert expected == (delay and (delay["durationMilliseconds"], delay.get("jitterDurationMilliseconds")))
+
+
+MOMENTS = {
+    "create, by default": ("timed", "create", {}, "00:00:01"),
+    "create, by the blueprint": ("timed, create: 90s", "create", {}, "00:01:30"),
+    "create, by annotation": ("timed, create: 90s", "create", {"create": "2.5"}, "00:00:03"),
+    "create, at once": ("timed", "create", {"create": "0"}, "00:00:00"),
+    "create, by a word": ("timed, create: 4s", "create", {"create": "soon"}, "00:00:04"),
+    "create, by an empty annotation": ("timed, create: 4s", "create", {"create": ""}, "00:00:04"),
+    "create, by the other annotation": ("timed, create: 4s", "create", {"run": "9"}, "00:00:04"),
+    "run, by default": ("timed", "complete", {}, "00:10:30"),
+    "run, by the blueprint": ("timed, run: 1500ms", "complete", {}, "00:10:02"),
+    "run, by annotation": ("timed", "complete", {"run": "12.345"}, "00:10:13"),
+    "run, whole seconds": ("timed", "complete", {"run": "86400"}, "24:10:00"),
+    "run of general": ("general, run: 45s", "complete", {"run": "1"}, "00:20:45"),
+}
+
+
+@pytest.mark.parametrize(("lifecycle", "step", "seconds", "expected"), MOMENTS.values(), ids=MOMENTS)
+def test_moments(tmp_path: Path, lifecycle: str, step: str, seconds: dict[str, str], expected: str) -> None:
+    """A deadline counts from what the pod's status says, in whole seconds, rounded up."""
+    spec = stages(rendered(tmp_path, f"{POOL}lifecycles: [{{name: l, pods: {lifecycle}}}]"))[f"t-l-{step}"]
+    thing = pod("Running", startTime="2026-01-01T00:10:00Z")
+    thing["status"]["conditions"] += [
+        {"type": "Initialized", "status": "True", "lastTransitionTime": "2026-01-01T00:15:00Z"},
+        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:20:00Z"},
+    ]
+    thing["metadata"]["annotations"] = {f"kwokgen.io/{name}-seconds": value for name, value in seconds.items()}
+    hours, _, rest = expected.partition(":")
+    day, hour = divmod(int(hours), 24)
+    assert results(spec["delay"]["durationFrom"]["expressionFrom"], thing) == [
+        f"2026-01-{day + 1:02}T{hour:02}:{rest}Z"
+    ]
+
+
+WATCH = "list watch"
+LEASES = {"coordination.k8s.io leases": "create list update watch"}
+PODS_ROLE = {"pods": "delete list watch", "pods/status": "patch"}
+NODES_ROLE = {"nodes": "list patch watch", "nodes/status": "patch"}
+EVENTS = {"events": "create patch"}
+ROLES: dict[str, tuple[str, dict[str, str]]] = {
+    "default": ("", NODES_ROLE | PODS_ROLE | LEASES),
+    "fast": ("lifecycles: [{name: n, nodes: fast}, {name: p, pods: fast}]", NODES_ROLE | PODS_ROLE | LEASES),
+    "heartbeat": ("lifecycles: [{name: n, nodes: heartbeat}]", NODES_ROLE | PODS_ROLE | LEASES),
+    "without leases": (
+        "lifecycles: [{name: n, nodes: heartbeat}]\ncontroller: {nodeLeaseDuration: 0s}",
+        NODES_ROLE | PODS_ROLE,
+    ),
+    "general": ("lifecycles: [{name: p, pods: general}]", NODES_ROLE | PODS_ROLE | LEASES | EVENTS),
+    "general beside timed": (
+        "lifecycles: [{name: p, pods: timed}, {name: q, pods: general}]",
+        NODES_ROLE | PODS_ROLE | LEASES | EVENTS,
+    ),
+    "Stages as objects": (
+        "controller: {stages: crd}",
+        NODES_ROLE | PODS_ROLE | LEASES | {"kwok.x-k8s.io stages": WATCH},
+    ),
+}
+
+
+def role(found: dict[Any, Data]) -> dict[str, str]:
+    """The verbs of the controllers' one ClusterRole by group and resource."""
+    assert [name for kind, _, name in found if kind == "ClusterRole"] == ["kwok-t"]
+    rules = found["ClusterRole", "", "kwok-t"]["rules"]
+    assert [set(rule) for rule in rules] == [{"apiGroups", "resources", "verbs"}] * len(rules)
+    return {
+        f"{rule['apiGroups'][0]} {rule['resources'][0]}".strip(): " ".join(rule["verbs"])
+        for rule in rules
+        if len(rule["apiGroups"]) == len(rule["resources"]) == 1
+    }
+
+
+@pytest.mark.parametrize(("spec", "expected"), ROLES.values(), ids=ROLES)
+def test_controllers_may_do_what_their_stages_need_and_no_more(
+    tmp_path: Path, spec: str, expected: dict[str, str]
+) -> None:
+    """For each lifecycle; the tests on a real control plane run with this role."""
+    assert expected == role(documents(rendered(tmp_path, POOL + spec), "ClusterRole"))
+
+
+def test_a_controller_of_others_gets_no_role_and_labels_no_node(tmp_path: Path) -> None:
+    """Its own role may patch the status of nodes and nothing else of them."""
+    found = documents(rendered(tmp_path, POOL + "controller: {run: existing}"))
+    assert {kind for kind, _, _ in found} & {"ClusterRole", "ServiceAccount", "Deployment", "ConfigMap"} == set()
+    patches = found["Stage", "", "t-heartbeat-lease-initialize"]["spec"]["next"]["patches"]
+    assert [(patch["root"], patch["subresource"]) for patch in patches] == [("status", "status")]
+
+
+OWN = """\
+summary: Own
+source: here
+checked: "2026-01-01"
+kind: Pod
+parameters: {run: {summary: s, default: 1s}}
+stages:
+- step: one
+  selector:
+    matchExpressions:
+    - key: @KEY@
+      operator: @OPERATOR@
+  delay: {parameter: run, until: @UNTIL@}
+  next: {delete: true}
+  sample:
+    metadata: {name: p, labels: {job-type: a, size: "3"}}
+    status: {phase: Running, replicas: 3, ready: true, startTime: "2026-01-01T00:00:00Z"}
+"""
+KEY, UNTIL = "10:12", "12:34"
+
+
+def own(folder: Path, key: str, operator: str = "Exists", until: str = ".status.startTime") -> Path:
+    """A catalogue with a lifecycle of pods of one step."""
+    file = folder / "own" / "stages" / "pod" / "own.yaml"
+    file.parent.mkdir(parents=True)
+    text = OWN.replace("@KEY@", json.dumps(key)).replace("@OPERATOR@", operator).replace("@UNTIL@", json.dumps(until))
+    file.write_text(text, encoding="utf-8")
+    return folder / "own"
+
+
+def wrong(folder: Path, catalog: Path) -> list[Problem]:
+    """What is wrong with the lifecycle `own` of a catalogue; all of it in its file."""
+    file = folder / "t.yaml"
+    file.write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
+    found = problems(lambda: render(str(file), catalog=Catalog.of([str(catalog)])))
+    assert {problem.pos.file for problem in found} == {str(catalog / "stages" / "pod" / "own.yaml")}
+    return list(found)
+
+
+def said(found: list[Problem]) -> list[tuple[str, str, str]]:
+    return [(f"{one.pos.line}:{one.pos.column}", one.code, one.message) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("key", "operator"),
+    [
+        ('.metadata.labels["job-type"]', "Exists"),
+        ('.metadata.labels["job-type"]', "In\n      values: [b, a]"),
+        ('.metadata.labels["job-type"]', "NotIn\n      values: [b]"),
+        (".status.ready", 'In\n      values: ["true"]'),
+        (".status.conditions[] | .type", "DoesNotExist"),
+        ('.status.conditions[] | select(.type == "a-b") | .type', "NotIn\n      values: [c]"),
+        (".status.replicas | tostring", 'In\n      values: ["3"]'),
+    ],
+)
+def test_expressions_of_ones_own_that_hold_on_the_sample(tmp_path: Path, key: str, operator: str) -> None:
+    """Nothing is said of those, and the Stage is played with them."""
+    catalog = own(tmp_path, key, operator)
+    file = tmp_path / "t.yaml"
+    file.write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
+    done = render(str(file), catalog=Catalog.of([str(catalog)]))
+    assert done.warnings == ()
+    text = documents(done)["ConfigMap", "kwok-t", "kwok-t"]["data"]["kwok.yaml"]
+    assert [
+        load(part)["spec"]["selector"]["matchExpressions"][0]["key"]
+        for part in text.split("---\n")
+        if "t-l-one" in part
+    ] == [key]
+
+
+SUBTRACTION = 'a "-" outside of quotes is a subtraction: write .metadata.labels["a-b"]'
+
+
+@pytest.mark.parametrize("operator", ["Exists", "In\n      values: [a]", "NotIn\n      values: [a]", "DoesNotExist"])
+def test_a_subtraction_is_refused(tmp_path: Path, operator: str) -> None:
+    """`.metadata.labels.job-type` is the label `job` less the type of the object: it is never what anybody meant."""
+    found = wrong(tmp_path, own(tmp_path, ".metadata.labels.job-type", operator))
+    assert [(place, code) for place, code, _ in said(found)] == [(KEY, "stage")]
+    assert "cannot be subtracted" in found[0].message
+    assert found[0].hint == SUBTRACTION
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "message", "hint"),
+    [
+        (".a |", "Exists", "not jq: jq: error: syntax error", ""),
+        (".a | nothing", "Exists", "not jq: jq: error: nothing/0 is not defined", ""),
+        ("", "Exists", "not jq: ", ""),
+        (".metadata.labels.missing", "Exists", "Exists does not hold on the sample: it gives []", ""),
+        (".metadata.name", "DoesNotExist", 'DoesNotExist does not hold on the sample: it gives ["p"]', ""),
+        (".metadata.name", "In\n      values: [q]", 'In does not hold on the sample: it gives ["p"]', ""),
+        (".metadata.name", "NotIn\n      values: [p]", 'NotIn does not hold on the sample: it gives ["p"]', ""),
+        (".status.replicas", 'In\n      values: ["3"]', "In does not hold on the sample: it gives [3]", "tostring"),
+        (".status.conditions[]", "Exists", "Exists does not hold on the sample: it fails: Cannot iterate", ""),
+        ("halt_error", "Exists", "Exists does not hold on the sample: it gives []", ""),
+        ('"x" * 2000000000', "Exists", "the expression does not end, or takes too much memory", ""),
+    ],
+)
+def test_expressions_of_ones_own_that_do_not_hold(
+    tmp_path: Path, key: str, operator: str, message: str, hint: str
+) -> None:
+    """Each is a problem at the expression."""
+    found = wrong(tmp_path, own(tmp_path, key, operator))
+    assert [(place, code, text[: len(message)]) for place, code, text in said(found)] == [(KEY, "stage", message)]
+    assert hint in found[0].hint
+
+
+@pytest.mark.parametrize("operator", ["NotIn", "NotIn\n      values: []", "Exists\n      values: [p]"])
+def test_values_that_an_operator_does_not_have(tmp_path: Path, operator: str) -> None:
+    """KWOK takes In and NotIn only with values, the others only without, and plays nothing of what it does not take."""
+    found = wrong(tmp_path, own(tmp_path, ".metadata.name", operator))
+    assert [problem.pos.line in {10, 11, 12} for problem in found] == [True]
+
+
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        (".status.startTime[0]", "the moment cannot be found on the sample: fails: Cannot index string with number"),
+        (".status.stopTime", "the moment cannot be found on the sample: gives [null]"),
+        (".status.startTime | fromdateiso8601", "the moment cannot be found on the sample: gives [1767225600]"),
+        ('"a", "b"', 'the moment cannot be found on the sample: gives ["a", "b"]'),
+        ("empty", "the moment cannot be found on the sample: gives []"),
+        ("$create", "not jq: jq: error: $create is not defined"),
+        ('"tomorrow"', "the moment cannot be found on the sample: gives"),
+    ],
+)
+def test_moments_of_ones_own_that_cannot_be_found(tmp_path: Path, until: str, message: str) -> None:
+    """KWOK says nothing and takes the plain time, so that kwokgen says it."""
+    found = wrong(tmp_path, own(tmp_path, ".metadata.name", until=until))
+    assert [(place, code, text[: len(message)]) for place, code, text in said(found)] == [(UNTIL, "stage", message)]
+
+
+def test_what_is_wrong_with_every_expression_is_said_at_once(tmp_path: Path) -> None:
+    """The one that does not end is said after those before it."""
+    found = wrong(tmp_path, own(tmp_path, ".a |", until='"x" * 2000000000'))
+    assert [(place, code) for place, code, _ in said(found)] == [(KEY, "stage"), (UNTIL, "stage")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["def f: f; f", "last(range(1000000000000))", "[repeat(1)]", "def f: [f]; f"])
+def test_an_expression_that_does_not_end_is_ended(tmp_path: Path, key: str) -> None:
+    """By the kernel, in bounded time and memory, and it is a problem like any other."""
+    catalog = own(tmp_path, key)
+    start = time.monotonic()
+    found = wrong(tmp_path, catalog)
+    assert time.monotonic() - start < 60
+    assert said(found) == [(KEY, "stage", "the expression does not end, or takes too much memory")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("{parameter: run,", "{parameter: create,", {12}),
+        ("kind: Pod", "kind: Node", {4}),
+        ("- step: one", "- {step: one, selector: {}, next: {delete: true}, sample: {}}\n- step: one", {7, 8}),
+    ],
+    ids=["a time that it does not have", "a lifecycle of nodes among those of pods", "two steps of one name"],
+)
+def test_an_entry_that_no_stages_can_be_made_of(tmp_path: Path, old: str, new: str, lines: set[int]) -> None:
+    """It is refused at its place in its file."""
+    catalog = own(tmp_path, ".metadata.name")
+    file = catalog / "stages" / "pod" / "own.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert [problem.pos.line in lines for problem in wrong(tmp_path, catalog)] == [True]
+
+
+def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
+    """A patch asks for its subresource, an event for events; what no Stage does, no rule allows."""
+    catalog = own(tmp_path, ".metadata.name")
+    file = catalog / "stages" / "pod" / "own.yaml"
+    patch = (
+        "{patches: [{root: metadata, template: x}, {root: spec, subresource: resize, template: x}], event: {reason: A}}"
+    )
+    file.write_text(file.read_text(encoding="utf-8").replace("{delete: true}", patch), encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
+    done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(catalog)]))
+    expected = NODES_ROLE | LEASES | EVENTS | {"pods": "list patch watch", "pods/resize": "patch"}
+    assert expected == role(documents(done, "ClusterRole"))
