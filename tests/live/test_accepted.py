@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 
 from kwokgen.pipeline import render
@@ -145,7 +145,7 @@ def test_what_kwokgen_accepts_the_server_accepts(cluster: Cluster, tmp_path: Pat
     try:
         settings(
             max_examples=runs, deadline=None, database=None, derandomize=runs == RUNS,
-            suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck), phases=[Phase.generate], verbosity=Verbosity.quiet,
         )(given(st.lists(specs, min_size=A_RUN, max_size=A_RUN))(taken.all))()  # fmt: skip
     finally:
         names = [f"{kind}b{number}" for number in range(A_RUN) for kind in ("", "kwok-")]
@@ -177,11 +177,13 @@ class Taken:
         return said or (f"exit {done.returncode}\n" if done.returncode else "")
 
     def rendered(self, name: str, spec: dict[str, Any]) -> str:
-        """The stream of a blueprint that kwokgen accepts, else nothing."""
+        """The stream of a blueprint that kwokgen accepts, else nothing; both warn of fractions of a byte."""
         whole = {"apiVersion": "kwokgen.io/v1alpha1", "kind": "Blueprint", "metadata": {"name": name}}
         self.file.write_text(json.dumps({**whole, "spec": {"kubernetes": self.cluster.minor, **spec}}))
         with suppress(KwokgenError):
-            return b"".join(render(str(self.file)).bundle().stream()).decode()
+            done = render(str(self.file))
+            if "quantity-unit" not in {problem.code for problem in done.warnings}:
+                return b"".join(done.bundle().stream()).decode()
         return ""
 
 
