@@ -25,8 +25,10 @@ class Applied(Protocol):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    minors = str(metafunc.config.getoption("--minors")).split(",")
+    if metafunc.definition.get_closest_marker("newest") and not metafunc.config.getoption("--matrix"):
+        minors = minors[-1:]
     for name in {"cluster", "minor"} & set(metafunc.fixturenames):
-        minors = str(metafunc.config.getoption("--minors")).split(",")
         metafunc.parametrize(name, minors, indirect=name == "cluster", scope="session")
 
 

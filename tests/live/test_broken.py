@@ -10,7 +10,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.newest]
 
 BREAKS = {
     "a slice of a pool that is said to have two": (

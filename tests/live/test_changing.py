@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, nodes_as_rendered, nodes_as_served
 from tests.live.test_playing import running_pods, until
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.newest]
 
 
 def told(folder: Path, begin: str) -> list[str]:
@@ -188,21 +187,6 @@ def test_jobs_run_again(cluster: Cluster, applied: Applied, tmp_path: Path) -> N
         after = cluster.get("jobs", "-n", live.name)
         assert not before & {job["metadata"]["uid"] for job in after}
         assert [job["status"].get("succeeded") for job in after] == [4]
-
-
-def test_nodes_outlive_the_grace_period(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
-    """Twice the time after which the controller manager gives a silent node up."""
-    lifecycles = "lifecycles: [{name: beating, nodes: heartbeat}, {name: leased, nodes: heartbeat-lease}, {name: still, nodes: fast}]"
-    pools = "\n".join(
-        f"- {{name: {name}, count: 3, machine: m7i.24xlarge, lifecycle: {name}}}"
-        for name in ("beating", "leased", "still")
-    )
-    folder = written("graceful", cluster.minor, tmp_path / "b", f"{lifecycles}\npools:\n{pools}")
-    with applied(folder) as live:
-        end = time.monotonic() + 2 * 60
-        while time.monotonic() < end:
-            assert running.progress(cluster, live).unready == []
-            time.sleep(5)
 
 
 def test_a_readme_names_its_lines(minor: str, tmp_path: Path) -> None:

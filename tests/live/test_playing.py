@@ -89,14 +89,19 @@ def asked(cluster: Cluster, live: Bundle) -> set[Right]:
 
 LONG = """
 controller: {shards: 2}
-pools: [{name: gpu, count: 12, machine: p5.48xlarge}]
+lifecycles: [{name: leased, nodes: heartbeat-lease}, {name: beating, nodes: heartbeat}, {name: still, nodes: fast}]
+pools:
+- {name: gpu, count: 8, machine: p5.48xlarge}
+- {name: beating, count: 2, machine: m7i.24xlarge, lifecycle: beating}
+- {name: still, count: 2, machine: m7i.24xlarge, lifecycle: still}
 claims: [{name: one, requests: [{deviceClassName: gpu.nvidia.com}]}]
 workloads: [{name: long, kind: job, pods: 24, claims: [one], run: 1h}]
 """
 
 
+@pytest.mark.newest
 def test_a_dead_shard_takes_only_its_own_nodes_along(own: Cluster, tmp_path: Path) -> None:
-    """Shards share nothing, nodes outlive the grace period, and a shard that is back finds its pods running."""
+    """Shards share nothing, nodes of every lifecycle outlive twice the grace period, and a shard that is back finds its pods running."""
     with removing.applied(own, written("two", own.minor, tmp_path / "b", LONG)) as live:
         until(lambda: len(running_pods(own)) == 24, 60, "24 pods running")
         first, second = live.controllers
@@ -146,6 +151,7 @@ def nodes_of(cluster: Cluster, config: str) -> set[str]:
     return {node["metadata"]["name"] for node in cluster.get("nodes", "-l", selector)}
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("right", [("", "pods/status", "patch"), ("coordination.k8s.io", "leases", "update")], ids=str)
 def test_a_right_that_is_taken_away_is_seen(right: Right, own: Cluster, tmp_path: Path) -> None:
     """The log that the other tests read says `forbidden`."""

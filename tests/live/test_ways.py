@@ -14,7 +14,7 @@ from tests.live.conftest import Applied
 from tests.live.rendering import bundle
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.newest]
 
 EXAMPLES = ("quickstart", "cl2-dra")
 JOBS_SECONDS = 120
