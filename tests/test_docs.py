@@ -40,9 +40,9 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def transcripts() -> Iterator[tuple[str, str]]:
-    """Each command line of README's transcripts, with what it prints."""
+    """Each command line of README's transcripts, with what it prints; those of a cluster are in tests/live."""
     for block in blocks(README):
-        if block.language == "console":
+        if block.language == "console" and block.lines[0].startswith("$ kwokgen "):
             parts = re.split(r"^\$ ", "\n".join([*block.lines, ""]), flags=re.MULTILINE)
             for part in filter(None, parts):
                 line, _, printed = part.partition("\n")

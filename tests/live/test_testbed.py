@@ -1,6 +1,7 @@
 """The testbed cleans up after itself, however it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -190,6 +191,19 @@ def test_up_outlives_its_command_until_down(standing: Standing) -> None:
     assert standing.run("down") == (0, "", "")
     assert standing.traces() == []
     assert standing.run("status")[0] == 1
+
+
+def test_the_readmes_transcript_is_what_happens(standing: Standing) -> None:
+    """But for numbers, and for how often progress is seen."""
+    text = (ROOT / "README.md").read_text()
+    (shown,) = re.findall(
+        r"^\$ make -s cluster K8S=1.37 BUNDLE=out/quickstart\n(.*?)^\$", text, re.DOTALL | re.MULTILINE
+    )
+    code, out, err = standing.run("up", "--k8s", "1.37", "--bundle", str(ROOT / "out" / "quickstart"))
+    assert code == 0, err
+    said = err + out.replace(str(standing.cache), "~/.cache/kwokgen")
+    assert shown.splitlines()[0] == said.splitlines()[0]
+    assert shown.splitlines()[-2:] == said.splitlines()[-2:]
 
 
 def test_down_cleans_up_after_a_killed_up(standing: Standing) -> None:
