@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,12 +11,15 @@ from typing import Any, Literal, NamedTuple
 
 from kwokgen import resources, tree
 from kwokgen.bundle import Bundle
+from kwokgen.outline import outline
 from kwokgen.problem import KwokgenError
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
+Path = tuple[str, ...]
 Documents = dict[Key, str]
-HEAD = re.compile(r"^kind: (?P<kind>\S+)$.*?^metadata:\n(?P<meta>(?:  .*\n?)+)", re.MULTILINE | re.DOTALL)
+Signature = tuple[str | tuple[str, ...] | None, ...]
+HEAD = re.compile(r"^kind: (?P<kind>\S+)$.*?^metadata:\n(?P<meta>(?:  [^\n]*\n?)+)", re.MULTILINE | re.DOTALL)
 IN_META = re.compile(r'^  (name|namespace): "?([^"\n]*)"?$', re.MULTILINE)
 
 
@@ -66,7 +70,7 @@ class _Comparison:
 
     added: Documents = field(default_factory=dict)
     removed: Documents = field(default_factory=dict)
-    known: dict[tuple[str, ...], tuple[tuple[Field, ...], bool, str]] = field(default_factory=dict)
+    known: dict[Signature, tuple[tuple[Field, ...], bool, str]] = field(default_factory=dict)
 
     def manifests(self, before: str, after: str) -> Iterator[Change]:
         """Changes of objects that are in both texts; the others wait for their other side."""
@@ -89,10 +93,11 @@ class _Comparison:
 
     def _changed(self, key: Key, old: str, new: str) -> Change:
         """Many objects change in the same way: one of them is parsed, the others differ from it by their name."""
-        signature = (key[0], *_lines(key[2], old, new))
+        signature = _signature(key, old, new)
+        if signature is None:
+            return Change("change", *key, *_understood(key[0], old, new))
         if signature not in self.known:
-            fields = tuple(_fields("", _data(old), _data(new)))
-            self.known[signature] = (fields, _recreate(key[0], fields), key[2])
+            self.known[signature] = (*_understood(key[0], old, new), key[2])
         fields, recreate, name = self.known[signature]
         own = tuple(Field(one.path, _renamed(one.old, name, key[2]), _renamed(one.new, name, key[2])) for one in fields)
         return Change("change", *key, own, recreate)
@@ -131,14 +136,40 @@ def _data(text: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {"text": text}
 
 
-def _lines(name: str, old: str, new: str) -> tuple[str, ...]:
-    """What differs between two texts, without the object's own name."""
-    a, b = old.split("\n"), new.split("\n")
-    start = next((number for number, (x, y) in enumerate(zip_longest(a, b)) if x != y), 0)
-    end = next((number for number, (x, y) in enumerate(zip_longest(a[::-1], b[::-1])) if x != y), 0)
-    end = min(end, len(a) - start, len(b) - start)
-    middle = ("\n".join(lines[start : len(lines) - end]).replace(name, "\0") for lines in (a, b))
-    return (str(start), *middle)
+def _signature(key: Key, old: str, new: str) -> Signature | None:
+    """The lines that differ between two texts of an object, and their places, without its own name.
+
+    Where it is the same, so are the fields. None for a text that kwokgen would have written in another way.
+    """
+    a, b = outline(old), outline(new)
+    if a is None or b is None:
+        return None
+    differ = [path for path in dict.fromkeys((*a, *b)) if a.get(path) != b.get(path)]
+    beside: Iterable[Path] = getattr(_resource(key[0]), "BESIDE", ())
+    asked = ["".join(f"\n{step}" for step in path) for path in beside]
+    try:
+        lines = [text for path in differ for text in (path, _cut(a.get(path), key[2]), _cut(b.get(path), key[2]))]
+    except ValueError:
+        return None
+    return (key[0], *map(b.get, asked), *lines)
+
+
+def _cut(text: str | None, name: str) -> str | tuple[str, ...] | None:
+    """A string in the parts between the object's names, any other value as it is written.
+
+    Raises ValueError for escapes that kwokgen does not write.
+    """
+    if not text:
+        return text
+    value = json.loads(text) if text[0] == '"' else text if text[0] == "|" else tree.scalar(text)
+    return tuple(value.split(name)) if isinstance(value, str) else text
+
+
+def _understood(kind: str, old: str, new: str) -> tuple[tuple[Field, ...], bool]:
+    """The fields that differ, and whether only a new object can have them so."""
+    after = _data(new)
+    fields = tuple(_fields("", _data(old), after))
+    return fields, _recreate(kind, fields, after)
 
 
 def _fields(path: str, old: Any, new: Any) -> Iterator[Field]:
@@ -156,10 +187,20 @@ def _step(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
 
 
-def _recreate(kind: str, fields: Iterable[Field]) -> bool:
-    fixed = [".".join(path) for path in resources.immutable().get(kind, ())]
+def _resource(kind: str) -> resources.Resource | None:
+    return next((module for module in resources.modules() if kind == module.KIND), None)
+
+
+def _recreate(kind: str, fields: Iterable[Field], new: dict[str, Any]) -> bool:
+    resource = _resource(kind)
+    updatable: Callable[[Path, dict[str, Any]], bool] = getattr(resource, "updatable", lambda *_: False)
+    fixed = [".".join(path) for path in (resource.IMMUTABLE if resource else ()) if not updatable(path, new)]
     return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in fields for path in fixed)
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(below, old, new) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_renamed(below, old, new) for below in value]
     return value.replace(old, new) if isinstance(value, str) and old else value

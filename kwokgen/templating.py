@@ -10,12 +10,14 @@ from itertools import product
 from typing import Any
 
 from kwokgen import tree
+from kwokgen.model.place import Node
 from kwokgen.model.template import Template
 from kwokgen.problem import KwokgenError, Pos, Problem
 from kwokgen.series import Document, Join, Slot
 
 MARK = "kwokgen-template-part-"
 NAMED = "kwokgen-template-value-"
+OBJECT = {"apiVersion": str, "kind": str, "metadata": dict, "spec": dict}
 
 
 def render(template: Template, values: Mapping[str, Any]) -> Document:
@@ -27,7 +29,7 @@ def render(template: Template, values: Mapping[str, Any]) -> Document:
     if known is not None:
         document: Document = _named(known, values)
         return document
-    return _rendered(template.text, values, Pos(template.file, 1, 1))
+    return _rendered(template, values)
 
 
 def conditions(text: str) -> tuple[str, ...]:
@@ -55,7 +57,7 @@ def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Document
     for held in product((False, True), repeat=len(asked)):
         truth = dict(zip(asked, held, strict=True))
         values = {name: f"{NAMED}{name}" if truth.get(name, True) else "" for name in names}
-        done[form(asked, values)] = _rendered(text, values, Pos(file, 1, 1))
+        done[form(asked, values)] = _rendered(Template(text, file), values)
     return done
 
 
@@ -69,18 +71,45 @@ def _named(value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _rendered(template: str, values: Mapping[str, Any], at: Pos) -> Document:
-    from jinja2 import TemplateError, TemplateSyntaxError
+def _rendered(template: Template, values: Mapping[str, Any]) -> Document:
+    from jinja2 import TemplateSyntaxError
 
     parts: list[Any] = []
     marked = {name: _marked(value, parts) for name, value in values.items()}
     try:
-        text = _environment().from_string(template).render(marked)
+        text: str = _environment().from_string(template.text).render(marked)
     except TemplateSyntaxError as error:
-        raise KwokgenError(_problem(at, error.lineno, str(error.message))) from None
-    except TemplateError as error:
-        raise KwokgenError(_problem(at, 0, str(error))) from None
-    document: Document = _filled(tree.parse(text, at.file).plain(), parts)
+        raise KwokgenError(_problem(template, error.lineno, str(error.message))) from None
+    except Exception as error:  # noqa: BLE001 - whatever the words of a template do, the mistake is the template's
+        raise KwokgenError(_problem(template, _failing_line(error), str(error))) from None
+    return _checked(_filled(_parsed(text, template).plain(), parts), template)
+
+
+def _failing_line(error: Exception) -> int:
+    """The line of a template that was at work; Jinja2 gives it a frame of its own."""
+    line, trace = 0, error.__traceback__
+    while trace:
+        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == "<template>" else line
+        trace = trace.tb_next
+    return line
+
+
+def _parsed(text: str, template: Template) -> Node:
+    try:
+        return tree.parse(text, template.file)
+    except KwokgenError as error:
+        # The lines are those of the text that was made, which nobody can open.
+        made = [f"what it makes is no document: {one.message}: {one.pos.excerpt.strip()}" for one in error.problems]
+        raise KwokgenError(*(_problem(template, 0, one) for one in made)) from None
+
+
+def _checked(made: Any, template: Template) -> Document:
+    """What every rule of the API takes for granted."""
+    document: Document = made if isinstance(made, dict) else {}
+    wrong = [key for key, sort in OBJECT.items() if not isinstance(document.get(key), sort)]
+    if wrong:
+        message = f"what it makes is no object: without {', '.join(wrong)}"
+        raise KwokgenError(_problem(template, 0, message))
     return document
 
 
@@ -99,13 +128,24 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=json.dumps,
+        finalize=_json,
         autoescape=False,
     )
 
 
-def _problem(at: Pos, line: int, message: str) -> Problem:
-    pos = Pos(at.file, at.line + line, 1) if line else at
+def _json(value: Any) -> str:
+    from jinja2 import Undefined
+
+    # An undefined word says that it is one when it is made a text; JSON would say no more than its type.
+    return str(value) if isinstance(value, Undefined) else json.dumps(value)
+
+
+def _problem(template: Template, line: int, message: str) -> Problem:
+    """At a line of the template, or at where it begins."""
+    pos = Pos(template.file, template.line, 1)
+    if line and template.block:
+        text = "".join(template.text.split("\n")[line - 1 : line])
+        pos = Pos(template.file, template.line + line, 1, text, len(text))
     return Problem(pos, "template", f"the template fails: {message}")
 
 

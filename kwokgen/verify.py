@@ -56,7 +56,9 @@ def _problem(cluster: Cluster, series: Series, document: Document, finding: Find
     patch = _patch(cluster.patches, document["kind"], path)
     if patch:
         return Problem(_deepest(patch.at, path, message), "refused", text, related=(_asked(series.at.pos()),))
-    writer = Related(Pos(series.by.replace(".", "/") + ".py"), "wrote the object")
+    # A module, or the catalogue file of a template.
+    by = series.by if series.by.endswith(".yaml") else series.by.replace(".", "/") + ".py"
+    writer = Related(Pos(by), "wrote the object")
     return Problem(series.at.pos(), "refused", text, related=(writer,))
 
 

@@ -301,7 +301,6 @@ def test_every_command_says_what_is_wrong(folder: Path, arguments: tuple[str, ..
     assert problem in said.splitlines()[0]
 
 
-@pytest.mark.xfail(strict=True, reason="templating.py: the line is the template's own, an unknown word is called a bug")
 @pytest.mark.parametrize(
     ("wrong", "said"), [("[[ nam ]]", "'nam' is undefined"), ("[% if %]", "Expected an expression")]
 )
@@ -321,6 +320,33 @@ def test_a_mistake_in_a_template_is_shown_at_its_line(folder: Path, wrong: str, 
 
 
 @pytest.mark.parametrize(
+    ("kind", "template", "place", "said"),
+    [
+        ("mine", "template: |\n  kind: Job\n  a: [[ pods + name ]]\n", "mine.yaml:8:1:", "unsupported operand"),
+        ("mine", "template: |\n  kind: Job\n  a: [[ pod.nothing.at ]]\n", "mine.yaml:8:1:", "has no attribute"),
+        ("mine", "template: |\n  kind: Job\n  a: [[ pod.__class__ ]]\n", "mine.yaml:8:1:", "unsafe"),
+        ("mine", "template: |\n  kind: Job\n  a: [[ 1 / 0 ]]\n", "mine.yaml:8:1:", "division by zero"),
+        ("mine", 'template: "kind: [[ nam ]]"\n', "mine.yaml:6:1:", "'nam' is undefined"),
+        ("mine", "template: |\n  kind: Job\n  a: [\n", "mine.yaml:6:1:", "is no document: not YAML"),
+        ("mine", "template: |\n  kind: a\n  kind: b\n", "mine.yaml:6:1:", 'key "kind" is given twice'),
+        ("other", "template: |\n  kind: Job\n  a: [[ nam ]]\n", "mine.yaml:8:1:", "'nam' is undefined"),
+    ],
+)
+def test_what_a_template_fails_with_is_the_templates_mistake(
+    folder: Path, kind: str, template: str, place: str, said: str
+) -> None:
+    """Also where another entry has it by `extends`."""
+    head = 'summary: Mine\nsource: https://example.com\nchecked: "2026-11-28"\nparameters:\n  name: a\n'
+    (folder / "more" / "workloads").mkdir(parents=True)
+    (folder / "more" / "workloads" / "mine.yaml").write_text(head + template, encoding="utf-8")
+    (folder / "more" / "workloads" / "other.yaml").write_text("extends: mine\nsummary: Other\n", encoding="utf-8")
+    (folder / "mine.yaml").write_text(blueprint(f"{GOOD}\nworkloads: [{{name: a, kind: {kind}}}]"), encoding="utf-8")
+    found = kwokgen(folder, "validate", "mine.yaml", "--catalog", "more", code=WRONG)
+    assert found.startswith(f"more/workloads/{place}")
+    assert said in found.splitlines()[0]
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("render",),
@@ -328,6 +354,8 @@ def test_a_mistake_in_a_template_is_shown_at_its_line(folder: Path, wrong: str, 
         ("render", "good.yaml", "--nonsense"),
         ("validate", "good.yaml", "--format", "xml"),
         ("render", "good.yaml", "--only", "crds", "-o", "out"),
+        ("render", "good.yaml", "-o", ""),
+        ("diff", "good.yaml", ""),
         ("diff", "good.yaml"),
     ],
     ids=" ".join,
@@ -369,10 +397,15 @@ def test_a_closed_pipe_is_silent(folder: Path, command_: str, reader: str) -> No
     "script",
     [
         "kwokgen render good.yaml > /dev/full",
-        pytest.param(
-            "kwokgen catalog > /dev/full",
-            marks=pytest.mark.xfail(strict=True, reason="cli.main calls a failed write of an answer a bug"),
-        ),
+        "kwokgen catalog > /dev/full",
+        "kwokgen init > /dev/full",
+        "kwokgen schema > /dev/full",
+        "kwokgen plan good.yaml > /dev/full",
+        "mkdir empty; kwokgen diff good.yaml empty > /dev/full",
+        "kwokgen validate nowhere.yaml > /dev/full",
+        "kwokgen validate good.yaml --format json > /dev/full",
+        "kwokgen --help > /dev/full",
+        "kwokgen --version > /dev/full",
     ],
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
@@ -382,14 +415,34 @@ def test_a_full_disk_is_the_environments_failure(folder: Path, script: str) -> N
     assert done.stderr.decode() == "kwokgen: cannot write to standard output: no space left on device\n"
 
 
-@pytest.mark.xfail(strict=True, reason="sys.stdin and sys.stdout are None: AttributeError, called a bug")
 @pytest.mark.parametrize(
-    ("script", "code"), [("kwokgen validate - <&-", WRONG), ("kwokgen render good.yaml >&-", FAILED)]
+    ("script", "code", "said"),
+    [
+        ("kwokgen validate - <&-", WRONG, "<stdin>: the file holds no YAML document [empty]\n1 problem\n"),
+        ("kwokgen render good.yaml >&-", FAILED, "kwokgen: cannot write to standard output: bad file descriptor\n"),
+        ("kwokgen catalog <&- >&-", FAILED, "kwokgen: cannot write to standard output: bad file descriptor\n"),
+        ("kwokgen render good.yaml -o out >&-", 0, "out: 7 written, 0 removed, 0 unchanged\n"),
+        ("kwokgen render good.yaml -o out <&- >&- 2>&-", 0, ""),
+        ("kwokgen render nowhere.yaml 2>&-", WRONG, ""),
+    ],
 )
-def test_a_closed_stream_is_said_to_be_closed(folder: Path, script: str, code: int) -> None:
+def test_a_closed_stream_is_said_to_be_closed(folder: Path, script: str, code: int, said: str) -> None:
     done = shell(folder, script)
-    assert done.returncode == code
-    assert b"a bug" not in done.stderr
+    assert (done.returncode, done.stdout.decode() + done.stderr.decode()) == (code, said)
+
+
+@pytest.mark.parametrize("stderr", ["/dev/full", "/dev/null", ">(true)"])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+def test_what_nobody_can_read_changes_nothing(folder: Path, stderr: str) -> None:
+    for arguments, code in (("nowhere.yaml", WRONG), ("--nonsense", USAGE), ("good.yaml -o out", 0)):
+        done = shell(folder, f"kwokgen render {arguments} 2> {stderr}")
+        assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+
+
+def test_letters_that_a_terminal_does_not_know_are_escaped(folder: Path) -> None:
+    done = command("validate", "größe.yaml", cwd=folder, env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == WRONG
+    assert re.match(rb"gr.+e\.yaml: cannot read the file", done.stdout)
 
 
 def test_an_interrupt_ends_with_130(folder: Path) -> None:
@@ -404,7 +457,6 @@ def test_an_interrupt_ends_with_130(folder: Path) -> None:
     assert (running.returncode, *said) == (INTERRUPTED, b"", b"")
 
 
-@pytest.mark.xfail(strict=True, reason="cli/report.py prints control characters of the blueprint as they are")
 @pytest.mark.parametrize("form", ["text", "github"])
 def test_what_a_stranger_writes_has_no_lines_and_no_escapes_of_its_own(tmp_path: Path, form: str) -> None:
     name = '"a\\n::error::owned\\e]0;title\\a\\u2028\\u202e"'
@@ -412,6 +464,20 @@ def test_what_a_stranger_writes_has_no_lines_and_no_escapes_of_its_own(tmp_path:
     said = kwokgen(tmp_path, "validate", "own.yaml", "--format", form, code=WRONG)
     assert not [line for line in said.splitlines() if line.startswith("::error::")]
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", said)
+
+
+def test_what_a_stranger_writes_is_shown(tmp_path: Path) -> None:
+    """The marker stands below what was written, however it is shown."""
+    (tmp_path / "own.yaml").write_text(
+        blueprint(GOOD.replace("{name: gpu,", '{annotations: {a: "\u202e"}, name: "\\n\\u202e",')), encoding="utf-8"
+    )
+    said = kwokgen(tmp_path, "validate", "own.yaml", code=WRONG).splitlines()
+    excerpt = next(number for number, line in enumerate(said) if line.startswith("7 |") and '"\\n' in line)
+    assert r'annotations: {a: "\u202e"}, name: "\n\u202e"' in said[excerpt]
+    assert said[excerpt].index('"\\n') == said[excerpt + 1].index("^")
+    data = command("validate", "own.yaml", "--format", "json", cwd=tmp_path).stdout.decode()
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", data)
+    assert any("\u202e" in problem["message"] for problem in json.loads(data))
 
 
 NOTE = "words of an annotation, [red] and more, " * 4 + "größe"

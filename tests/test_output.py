@@ -254,7 +254,6 @@ def test_large_objects_are_applied_on_the_servers_side(tmp_path: Path) -> None:
     assert "kubectl apply --server-side -f ." in readme
 
 
-@pytest.mark.xfail(strict=True, reason="render --only crds writes nothing, and says nothing")
 def test_nothing_to_write_is_said(tmp_path: Path) -> None:
     """C45: kubectl says no more than `no objects passed to apply`."""
     (tmp_path / "t.yaml").write_text(blueprint("pools: [{name: cpu, count: 1, machine: {cpu: 8}}]"), encoding="utf-8")

@@ -27,11 +27,14 @@ def kubernetes(fact: Fact) -> Kubernetes:
 
 def template(fact: Fact) -> Template:
     """The template of an entry, with its forms when it was compiled."""
+    pos = fact.at.pos("template")
     return Template(
         text=fact.data["template"],
-        file=fact.file,
+        file=pos.file,
         conditions=tuple(fact.compiled.get("conditions", ())),
         forms=fact.compiled.get("forms", {}),
+        line=pos.line,
+        block=pos.excerpt[pos.column - 1 : pos.column] in {"|", ">"},
     )
 
 

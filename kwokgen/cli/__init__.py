@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 # A process that lives for a second collects cycles for a tenth of it, most of that while it imports.
 gc.disable()
@@ -69,30 +70,34 @@ def main() -> None:
     """Runs a command and ends the process with the code that says how it went."""
     from kwokgen.problem import EnvironmentFailure
 
+    _open_streams()
     try:
         code = _code()
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:
-        _silenced()
         code = CLOSED_PIPE
     except ClickException as error:
         error.show()
         code = USAGE
     except EnvironmentFailure as error:
-        typer.echo(f"kwokgen: {error}", err=True)
-        code = FAILED
+        code = _failed(str(error))
     except Exception as error:  # noqa: BLE001 - the edge: a bug is one line, its traceback only when asked for
         if os.environ.get("KWOKGEN_DEBUG"):
             import traceback
 
             traceback.print_exc()
-        typer.echo(f"kwokgen: a bug: {type(error).__name__}: {error} (KWOKGEN_DEBUG=1 shows where)", err=True)
-        code = FAILED
-    sys.stderr.flush()
+        code = _failed(f"a bug: {type(error).__name__}: {error} (KWOKGEN_DEBUG=1 shows where)")
     # To take a process down that holds nothing but memory costs as much as a small render.
     os._exit(code)
+
+
+def _failed(reason: str) -> int:
+    from kwokgen.cli.report import visible
+
+    typer.echo(f"kwokgen: {visible(reason)}", err=True)
+    return FAILED
 
 
 def _code() -> int:
@@ -108,6 +113,47 @@ def _code() -> int:
     return 0
 
 
-def _silenced() -> None:
-    """Nothing more can be written, also not by Python's own last flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+class _Answer(io.FileIO):
+    """Standard output, whose failures are told from those of any other file."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            from kwokgen.ownership import reason
+            from kwokgen.problem import EnvironmentFailure
+
+            raise EnvironmentFailure(f"cannot write to standard output: {reason(error)}") from error
+
+
+class _Talk(io.FileIO):
+    """Standard error: what nobody can read changes nothing about how it went."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _open_streams() -> None:
+    """All three streams, in the order of their numbers: one that the caller closed reads empty and refuses writes.
+
+    Whatever is opened next would take its number otherwise, and be written to.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open
+    sys.stdout = _opened(sys.stdout, 1, _Answer)
+    sys.stderr = _opened(sys.stderr, 2, _Talk)
+
+
+def _opened(stream: TextIO | None, number: int, sort: type[io.FileIO]) -> TextIO:
+    if stream is None:
+        number = os.open(os.devnull, os.O_RDONLY)
+    buffer = io.BufferedWriter(sort(number, "wb", closefd=False))
+    encoding = stream.encoding if stream else "utf-8"
+    at_once = stream is not None and bool(stream.line_buffering)
+    # A letter that the terminal does not know is no reason to fail.
+    return io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", line_buffering=at_once)

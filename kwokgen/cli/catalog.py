@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,6 +55,7 @@ def _matching(kind: str | None) -> list[str]:
 
 
 def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
+    from kwokgen.cli.report import dumped, visible
     from kwokgen.problem import Pos
 
     rows = [
@@ -64,18 +64,19 @@ def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
         for name in facts.names(kind)
     ]
     if form is Format.json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        typer.echo(dumped(rows))
         return
     wide = max(len(row["name"]) for row in rows)
     for kind in kinds:
         typer.echo(f"{kind}:")
         for row in rows:
             if row["kind"] == kind:
-                typer.echo(f"  {row['name']:<{wide}}  {row['summary']}")
+                typer.echo(visible(f"  {row['name']:<{wide}}  {row['summary']}"))
 
 
 def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None:
     from kwokgen import emit
+    from kwokgen.cli.report import dumped, visible
     from kwokgen.problem import KwokgenError, Pos, unknown
 
     pos = Pos("kwokgen catalog")
@@ -86,8 +87,6 @@ def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None
     for kind in holding:
         fact = facts.get(kind, name, pos, kind)
         if form is Format.json:
-            typer.echo(
-                json.dumps({"kind": kind, "name": name, "file": fact.file, **fact.data}, indent=2, ensure_ascii=False)
-            )
+            typer.echo(dumped({"kind": kind, "name": name, "file": fact.file, **fact.data}))
         else:
-            sys.stdout.write(f"# {fact.file}\n{emit.dump(dict(fact.data)).removeprefix('---' + chr(10))}")
+            sys.stdout.write(f"# {visible(fact.file)}\n{emit.dump(dict(fact.data)).removeprefix('---' + chr(10))}")

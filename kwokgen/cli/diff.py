@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +40,8 @@ def diff(
     from kwokgen.diff import changes, ordered
     from kwokgen.ownership import owned
 
+    if not folder:
+        raise typer.BadParameter("names no folder: the current one is .", param_hint="DIR")
     with reporting(format_, strict=strict) as warn:
         done = rendered(blueprint, overlay, set_, catalog)
         warn(done.warnings)
@@ -51,27 +54,34 @@ def diff(
 
 
 def _show(found: list[Change], form: Format) -> None:
+    from kwokgen.cli.report import command, dumped, visible
+
     if form is Format.json:
-        typer.echo(json.dumps([_data(change) for change in found], indent=2, ensure_ascii=False))
-        return
-    for change in found:
-        sys.stdout.write(_text(change) if form is Format.text else _github(change))
-    if found and form is Format.text:
-        counts = {action: sum(change.action == action for change in found) for action in SIGNS}
-        again = sum(change.recreate for change in found)
-        words = f"{counts['add']} to add, {counts['remove']} to remove, {counts['change']} to change"
-        typer.echo(words + (f" ({again} of them to recreate)" if again else ""))
+        typer.echo(dumped([_data(change) for change in found]))
+    elif form is Format.github:
+        lines = (command("notice", {"title": "kwokgen diff"}, _headline(change, " (recreate)")) for change in found)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    elif found:
+        sys.stdout.writelines(f"{visible(line)}\n" for change in found for line in _lines(change))
+        typer.echo(_counts(found))
 
 
-def _name(change: Change) -> str:
-    return f"{change.kind} {change.namespace + '/' if change.namespace else ''}{change.name}"
+def _counts(found: list[Change]) -> str:
+    counts = {action: sum(change.action == action for change in found) for action in SIGNS}
+    again = sum(change.recreate for change in found)
+    words = f"{counts['add']} to add, {counts['remove']} to remove, {counts['change']} to change"
+    return words + (f" ({again} of them to recreate)" if again else "")
 
 
-def _text(change: Change) -> str:
-    recreate = " (recreate: an update cannot change this)" if change.recreate else ""
-    lines = [f"{SIGNS[change.action]} {_name(change)}{recreate}"]
-    lines += [f"    {field.path}: {_value(field.old)} → {_value(field.new)}" for field in change.fields]
-    return "\n".join(lines) + "\n"
+def _headline(change: Change, recreate: str) -> str:
+    name = f"{change.kind} {change.namespace + '/' if change.namespace else ''}{change.name}"
+    return f"{SIGNS[change.action]} {name}{recreate if change.recreate else ''}"
+
+
+def _lines(change: Change) -> Iterator[str]:
+    yield _headline(change, " (recreate: an update cannot change this)")
+    for field in change.fields:
+        yield f"    {field.path}: {_value(field.old)} → {_value(field.new)}"
 
 
 def _value(value: object) -> str:
@@ -79,11 +89,6 @@ def _value(value: object) -> str:
         return "(none)"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text[:119]}…"
-
-
-def _github(change: Change) -> str:
-    recreate = " (recreate)" if change.recreate else ""
-    return f"::notice title=kwokgen diff::{SIGNS[change.action]} {_name(change)}{recreate}\n"
 
 
 def _data(change: Change) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ def plan(
 ) -> None:
     """Show what a render would make, and what the cluster must have."""
     from kwokgen.cli.options import rendered
-    from kwokgen.cli.report import reporting
+    from kwokgen.cli.report import dumped, reporting, visible
     from kwokgen.plan import plan as planned
 
     with reporting(format_, strict=strict) as warn:
@@ -37,16 +36,12 @@ def plan(
         warn(done.warnings)
         figures = planned(done)
     if format_ is Format.json:
-        typer.echo(
-            json.dumps(
-                figures._asdict() | {"requirements": figures.requirements._asdict()}, indent=2, ensure_ascii=False
-            )
-        )
+        typer.echo(dumped(figures._asdict() | {"requirements": figures.requirements._asdict()}))
         return
     rows = list(_rows(figures))
     wide = max(len(name) for name, _ in rows)
     for name, value in rows:
-        typer.echo(f"{name:<{wide}}  {value}")
+        typer.echo(visible(f"{name:<{wide}}  {value}"))
 
 
 def _rows(figures: Plan) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ FIRST_SECONDS = 0.5
 
 @dataclass(slots=True, eq=False, repr=False)
 class _Line:
-    """How many bytes have passed; a file that is compared and then written passes twice."""
+    """How many bytes have passed; a file that is compared, compared again and written passes three times."""
 
     name: str
     started: float

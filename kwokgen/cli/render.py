@@ -50,6 +50,8 @@ def render(
     """Write the Kubernetes YAML of blueprints to stdout, or into folders with -o."""
     from kwokgen.cli.report import reporting
 
+    if output == "":
+        raise typer.BadParameter("names no folder: the current one is .", param_hint="-o")
     if only and output:
         raise typer.BadParameter("goes to stdout: leave out -o", param_hint="--only")
     with reporting(format_, strict=strict) as warn:
@@ -92,6 +94,9 @@ def _stream(bundles: Sequence[Bundle]) -> None:
     from kwokgen.sink import to_stream
 
     for bundle in bundles:
+        if not bundle.files:
+            # Only a part of a bundle can be empty, and kubectl would say no more than that it got nothing.
+            typer.echo(f"{bundle.name}: no CRD is needed, nothing is written", err=True)
         shown, clear = watched(bundle)
         to_stream(shown.stream(), sys.stdout.buffer)
         clear()

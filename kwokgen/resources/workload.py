@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
 from kwokgen.draw import between
 from kwokgen.model.cluster import Cluster
@@ -15,7 +16,24 @@ from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import render
 
 KIND = "Job"
-IMMUTABLE = (("spec", "template"), ("spec", "completions"), ("spec", "completionMode"), ("spec", "selector"))
+IMMUTABLE = tuple(
+    ("spec", field)
+    for field in (
+        *("template", "completions", "completionMode", "selector"),
+        *("backoffLimitPerIndex", "managedBy", "podFailurePolicy", "successPolicy"),
+    )
+)
+"""https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/batch/validation/validation.go, ValidateJobSpecUpdate."""
+BESIDE = (("spec", "completionMode"), ("spec", "parallelism"))
+"""What `updatable` reads besides the path itself."""
+
+
+def updatable(path: tuple[str, ...], job: Mapping[str, Any]) -> bool:
+    """Whether an update can make an immutable path what it is in `job`: an indexed job grows with its parallelism."""
+    spec = job.get("spec")
+    if path != ("spec", "completions") or not isinstance(spec, dict):
+        return False
+    return spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get("parallelism", 1)
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
