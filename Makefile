@@ -28,13 +28,14 @@ check: $(READY) ## format, lint, types and unit tests, in under a minute
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -m 'not slow and not live'
+	$(BIN)/python -m pytest -q -n auto -m 'not slow and not live'
 
 test: $(READY) ## every test, on the real control plane of 1.34 and 1.37 as well
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto -m 'not live'
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m live
 
 test-matrix: $(READY) ## the live tests on every Kubernetes minor
-	$(BIN)/python -m pytest -q tests/live --matrix --minors 1.33,1.34,1.35,1.36,1.37
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/live --matrix --minors 1.33,1.34,1.35,1.36,1.37
 
 generate: $(READY) ## write what is derived: schemas/names.schema.json, kwokgen/catalog/compiled.json
 	$(BIN)/python -m tests.generate

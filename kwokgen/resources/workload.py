@@ -54,7 +54,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             file="80-workloads.yaml",
             runs=(Run(Shape((document,)), 0, workload.count - 1),),
             at=Place(workload.at.node),
-            by=__name__,
+            by=workload.template.file,
             columns=_columns(cluster, workload),
         )
 
