@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from kwokgen import tree
-from kwokgen.model.place import Entry, Node
+from kwokgen.model.place import Entry, Node, Place
 from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 
-STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]]+)')
+STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]=]+)')
 
 
 def overlaid(base: Node, over: Node) -> Node:
@@ -37,15 +37,28 @@ def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry
 
 
 def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
-    merged = {_name(node): node for node in base}
+    _distinct(over)
+    wanted = {_name(node): node for node in over}
+    # Two of one name in the base are found later, where they stand.
+    kept = tuple(overlaid(node, wanted[_name(node)]) if _name(node) in wanted else node for node in base)
+    known = {_name(node) for node in base}
+    return (*kept, *(node for node in over if _name(node) not in known))
+
+
+def _distinct(over: tuple[Node, ...]) -> None:
+    """The second of two items of one name would be merged into the same item, and hide the first."""
+    seen: set[str | None] = set()
     for node in over:
         name = _name(node)
-        merged[name] = overlaid(merged[name], node) if name in merged else node
-    return tuple(merged.values())
+        if name in seen:
+            message = f'the overlay has two items named "{name}"'
+            raise KwokgenError(Problem(Place(node).pos("name"), "duplicate-name", message, "merge them into one"))
+        seen.add(name)
 
 
 def _named(node: Node) -> bool:
-    return isinstance(node.value, tuple) and all(_name(item) is not None for item in node.value)
+    """Whether it is a list of named items; an empty one replaces."""
+    return isinstance(node.value, tuple) and bool(node.value) and all(_name(item) is not None for item in node.value)
 
 
 def _name(node: Node) -> str | None:
@@ -71,6 +84,8 @@ class _Assignment(NamedTuple):
 
     def apply(self, base: Node) -> Node:
         path, equals, text = self._split()
+        if equals == '"':
+            self._fail(len(path), "the quote is not closed")
         steps = self._steps(path)
         if not equals:
             self._fail(len(self.argument), "no value: write path=value", "such as pools.gpu.count=100")
@@ -96,16 +111,31 @@ class _Assignment(NamedTuple):
                 self._fail(at, f'"{path[at]}" does not belong here', "a path is a.b.c, with [0] or names for items")
             index = found["index"]
             steps.append((at, int(index) if index else found["quoted"] if found["word"] is None else found["word"]))
-            at = found.end() + (path[found.end() : found.end() + 1] == ".")
+            at = self._next(path, found.end())
         if not steps:
             self._fail(0, "no path: write path=value", "such as pools.gpu.count=100")
         return steps
 
+    def _next(self, path: str, at: int) -> int:
+        if path[at : at + 1] in {"", "["}:
+            return at
+        if path[at] != "." or at + 1 == len(path):
+            self._fail(at, f'"{path[at]}" does not belong here', "a path is a.b.c, with [0] or names for items")
+        return at + 1
+
     def _value(self, text: str, at: int) -> Node:
         if not text.strip():
             return Node(self._pos(at), "", "")
-        parsed = tree.parse(" " * at + text, self.file)
-        return _shown(parsed, self.argument)
+        if tree.NULL.fullmatch(text):
+            return Node(self._pos(at), None, text)
+        try:
+            return _shown(tree.parse(" " * at + text, self.file), self.argument)
+        except KwokgenError as error:
+            if [problem.code for problem in error.problems] == ["empty"]:
+                self._fail(at, "no value: this is a comment", 'quote it: "#…"')
+            raise KwokgenError(
+                *(problem._replace(pos=_excerpted(problem.pos, self.argument)) for problem in error.problems)
+            ) from None
 
     def _put(self, node: Node, steps: list[tuple[int, str | int]], value: Node) -> Node:
         (at, step), rest = steps[0], steps[1:]
@@ -146,12 +176,16 @@ class _Assignment(NamedTuple):
         raise KwokgenError(Problem(self._pos(at), "set", message, hint))
 
 
+def _excerpted(pos: Pos, argument: str) -> Pos:
+    return replace(pos, excerpt=argument.split("\n")[pos.line - 1])
+
+
 def _shown(node: Node, argument: str) -> Node:
-    """The node with the whole argument as the line that a problem shows."""
-    pos = replace(node.pos, excerpt=argument)
+    """The node with the argument's own line as the one that a problem shows."""
+    pos = _excerpted(node.pos, argument)
     if isinstance(node.value, dict):
         entries = {
-            key: Entry(replace(entry.key_pos, excerpt=argument), _shown(entry.node, argument))
+            key: Entry(_excerpted(entry.key_pos, argument), _shown(entry.node, argument))
             for key, entry in node.value.items()
         }
         return node._replace(pos=pos, value=entries)
