@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from kwokgen.model.cluster import Cluster
@@ -39,6 +40,7 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
         return ()
     answers = _answers(questions)
     found = [_problem(question, answer) for question, answer in zip(questions, answers, strict=False)]
+    found += [_valued(question) for question in questions]
     if len(answers) < len(questions):
         stuck = questions[len(answers)]
         found.append(Problem(stuck.pos, "stage", "the expression does not end, or takes too much memory"))
@@ -69,23 +71,38 @@ def _answers(questions: list[_Question]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in said.splitlines() if line.endswith("}")]
 
 
+def _valued(question: _Question) -> Problem | None:
+    """KWOK plays nothing of a Stage whose operator it cannot use: In and NotIn have values, the others have none."""
+    if question.operator is None or (question.operator in {"In", "NotIn"}) == bool(question.values):
+        return None
+    needs = "has no values" if question.values else "needs values"
+    return Problem(question.pos, "stage", f"{question.operator} {needs}", "KWOK would play nothing of the Stage")
+
+
+def _is_moment(result: Any) -> bool:
+    try:
+        return isinstance(result, str) and datetime.fromisoformat(result).tzinfo is not None
+    except ValueError:
+        return False
+
+
 def _problem(question: _Question, answer: Mapping[str, Any]) -> Problem | None:
     if "syntax" in answer:
         return Problem(question.pos, "stage", f"not jq: {answer['syntax']}")
     results = [result for result in answer["results"] if result is not None]
     if question.operator is None:
-        good = len(results) == 1 and isinstance(results[0], str)
+        good = len(results) == 1 and _is_moment(results[0])
         said = answer.get("error") or f"gives {json.dumps(answer['results'])}"
         hint = "it must give one time such as 2026-01-01T00:00:00Z; KWOK says nothing and takes the plain time"
         return (
             None if good else Problem(question.pos, "stage", f"the moment cannot be found on the sample: {said}", hint)
         )
-    if _holds(question, results):
+    subtracts = "cannot be subtracted" in answer.get("error", "")
+    if _holds(question, results) and not subtracts:
         return None
     said = answer.get("error") or f"gives {json.dumps(results)}"
-    return Problem(
-        question.pos, "stage", f"{question.operator} does not hold on the sample: it {said}", _hint(question, results)
-    )
+    what = "the expression is never what is meant" if subtracts else f"{question.operator} does not hold on the sample"
+    return Problem(question.pos, "stage", f"{what}: it {said}", _hint(question, results))
 
 
 def _holds(question: _Question, results: list[Any]) -> bool:

@@ -92,7 +92,7 @@ def _request(scope: Scope, item: Data, at: Place, index: int, classes: dict[str,
 def _model_selector(scope: Scope, model: str, at: Place) -> str | None:
     """A CEL expression that only devices of the model meet."""
     fact = scope.fact("gpus", model, at.pos("model"), "gpu")
-    driver = scope.fact("drivers", fact.data["driver"], at.pos("model"), "driver") if fact else None
+    driver = scope.fact("drivers", fact.data["driver"], fact.at.pos("driver"), "driver") if fact else None
     if fact is None or driver is None:
         return None
     name = driver.data.get("modelAttribute")

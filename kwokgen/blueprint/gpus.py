@@ -13,11 +13,12 @@ from kwokgen.model.pool import Machine
 
 
 class Bare(NamedTuple):
-    """A machine before its GPUs are known: what it brings, and the PCI addresses of its slots."""
+    """A machine before its GPUs are known: what it brings, the PCI addresses of its slots, and where it says so."""
 
     machine: Machine
     gpus: Mapping[str, Any] | None
     pci: tuple[Mapping[str, str], ...]
+    at: Place
 
 
 def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None:
@@ -58,8 +59,9 @@ def _unchanged(scope: Scope, written: Data, brought: Data, at: Place, machine: s
 def _modelled(scope: Scope, written: Data, at: Place, model: str, count: int, bare: Bare) -> Gpus | None:
     if "resource" in written:
         scope.fail(at.key("resource"), "gpus", "a model's extended resource is its driver's", "leave it out")
-    fact = scope.fact("gpus", model, at.pos("model"), "gpu")
-    driver = scope.fact("drivers", fact.data["driver"], at.pos("model"), "driver") if fact else None
+    asked = at.pos("model") if "model" in written else bare.at.pos("gpus", "model")
+    fact = scope.fact("gpus", model, asked, "gpu")
+    driver = scope.fact("drivers", fact.data["driver"], fact.at.pos("driver"), "driver") if fact else None
     if fact is None or driver is None:
         return None
     own = _attributes(driver.data.get("attributes", {})) | _attributes(fact.data.get("attributes", {}))

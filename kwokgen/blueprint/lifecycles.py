@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Fact
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
-from kwokgen.problem import quoted
+from kwokgen.problem import Problem, quoted, unknown
 
 TIMES = ("create", "run", "delete", "heartbeat")
 DEFAULTS = {"nodes": "heartbeat-lease", "pods": "timed"}
@@ -63,6 +63,9 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
     if fact.data.get("perPool"):
         scope.fail(at.pos(sort), "lifecycle", f'"{item[sort]}" is made for every pool by itself', "leave it out")
         return None
+    if not fact.builtin and (wrong := tuple(_unmakeable(fact, sort))):
+        scope.problems += wrong
+        return None
     known = fact.data.get("parameters", {})
     given = {time: item[time] for time in TIMES if time in item}
     for time in given:
@@ -73,6 +76,22 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
     if "heartbeat" in given and not formats.milliseconds(given["heartbeat"]):
         scope.fail(at.pos("heartbeat"), "lifecycle", "a heartbeat without an interval never pauses", "such as 10m")
     return _made(item["name"], fact, _times(fact, given), at)
+
+
+def _unmakeable(fact: Fact, sort: str) -> Iterator[Problem]:
+    """What the schema of an entry does not hold."""
+    kind = {"nodes": "Node", "pods": "Pod"}[sort]
+    if fact.data["kind"] != kind:
+        yield Problem(fact.at.pos("kind"), "catalog", f"a lifecycle of {sort} has Stages of the kind {kind}")
+    steps: set[str] = set()
+    for index, entry in enumerate(fact.data["stages"]):
+        at = fact.at.below("stages", index)
+        if entry["step"] in steps:
+            yield Problem(at.pos("step"), "catalog", f'two Stages have the step "{entry["step"]}"', "name each its own")
+        steps.add(entry["step"])
+        time, known = entry.get("delay", {}).get("parameter"), fact.data.get("parameters", {})
+        if time is not None and time not in known:
+            yield unknown(at.pos("delay", "parameter"), "parameter of the lifecycle", time, known, code="catalog")
 
 
 def _times(fact: Fact, given: Mapping[str, str]) -> dict[str, int]:

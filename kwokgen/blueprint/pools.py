@@ -73,7 +73,7 @@ def _machine(scope: Scope, item: Data, at: Place) -> Bare | None:
         for name in changes:
             scope.fail(at.key("capacity", name), "override", "the machine is written out: put its capacity there")
         machine = Machine(name="", arch=item.get("arch", "amd64"), capacity=capacity, allocatable=capacity, labels={})
-        return Bare(machine, None, ())
+        return Bare(machine, None, (), at)
     return _catalogued(scope, item, at, changes)
 
 
@@ -95,22 +95,21 @@ def _catalogued(scope: Scope, item: Data, at: Place, changes: Mapping[str, str])
         name=item["machine"],
         arch=item.get("arch", fact.data["arch"]),
         capacity=capacity,
-        allocatable=_allocatable(scope, capacity, reserved, at),
+        allocatable=_allocatable(scope, capacity, reserved, at, fact.at),
         labels=fact.data.get("labels", {}),
     )
-    return Bare(machine, fact.data.get("gpus"), tuple(fact.data.get("pci", ())))
+    return Bare(machine, fact.data.get("gpus"), tuple(fact.data.get("pci", ())), fact.at)
 
 
-def _allocatable(scope: Scope, capacity: Mapping[str, str], reserved: Mapping[str, str], at: Place) -> dict[str, str]:
+def _allocatable(
+    scope: Scope, capacity: Mapping[str, str], reserved: Mapping[str, str], at: Place, entry: Place
+) -> dict[str, str]:
     done = dict(capacity)
     for name, kept in reserved.items():
         left = (formats.quantity(capacity.get(name, "0")) or Decimal(0)) - (formats.quantity(kept) or Decimal(0))
         if left < 0:
-            scope.fail(
-                at.pos("capacity", name),
-                "capacity",
-                f"the machine's own reserve of {name} is {kept}, above its capacity",
-            )
+            asked = at.pos("capacity", name) if at.raw("capacity", name) else entry.pos("reserved", name)
+            scope.fail(asked, "capacity", f"the machine's own reserve of {name} is {kept}, above its capacity")
             continue
         done[name] = _in_unit(left, capacity[name], kept)
     return done

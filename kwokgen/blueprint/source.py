@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from kwokgen import tree
+from kwokgen.encoding import decoded
 from kwokgen.model.place import Node
 from kwokgen.problem import KwokgenError, Pos, Problem
 
@@ -28,13 +29,7 @@ def _text(name: str) -> str:
         raise KwokgenError(
             Problem(Pos(file), "too-large", f"the file is larger than {MOST_BYTES // 1024} KiB", "is it a blueprint?")
         )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        message = f"byte 0x{data[error.start]:02x} is not UTF-8"
-        raise KwokgenError(Problem(Pos(file, line, column), "encoding", message, "save the file as UTF-8")) from None
+    return decoded(data, file)
 
 
 def _bytes(name: str) -> bytes:

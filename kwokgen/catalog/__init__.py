@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from kwokgen import schemas, tree
 from kwokgen.conform import conform, start_of
+from kwokgen.encoding import decoded
 from kwokgen.model.place import Entry, Node, Place
 from kwokgen.problem import KwokgenError, Pos, Problem, unknown
 
@@ -100,8 +101,8 @@ class Catalog:
             raise KwokgenError(*problems)
         return Fact(name, node.plain(), Place(node), str(path), builtin=False)
 
-    def _node(self, kind: str, path: Path, name: str, index: int) -> Node:
-        """An entry's tree, with what it extends under it."""
+    def _node(self, kind: str, path: Path, name: str, index: int, above: tuple[Path, ...] = ()) -> Node:
+        """An entry's tree, with what it extends under it; `above` are the files that extend it."""
         node = tree.parse(_text(path), str(path))
         extends = node.child("extends")
         if extends is None or not isinstance(node.value, dict):
@@ -110,13 +111,17 @@ class Catalog:
         if extends.raw not in known:
             raise KwokgenError(unknown(extends.pos, f"{KINDS[kind]} to extend", extends.raw, known, code="catalog"))
         own = Node(node.pos, {key: entry for key, entry in node.value.items() if key != "extends"})
-        return _extended(self._base(kind, extends.raw, index if extends.raw == name else len(self.folders)), own)
+        below = index if extends.raw == name else len(self.folders)
+        return _extended(self._base(kind, extends, below, (*above, path)), own)
 
-    def _base(self, kind: str, name: str, below: int) -> Node:
+    def _base(self, kind: str, extends: Node, below: int, above: tuple[Path, ...]) -> Node:
+        name = extends.raw
         index = self._holding(kind, name, below)
-        if index is None:
-            return builtin_node(kind, name)
-        return self._node(kind, self.folders[index] / kind / f"{name}.yaml", name, index)
+        file = (_builtin() if index is None else self.folders[index]) / kind / f"{name}.yaml"
+        if file in above or not file.is_file():
+            message = f'"{name}" leads back here: there is no other {KINDS[kind]} of this name to extend'
+            raise KwokgenError(Problem(extends.pos, "catalog", message))
+        return builtin_node(kind, name) if index is None else self._node(kind, file, name, index, above)
 
 
 def _extended(base: Node, own: Node) -> Node:
@@ -174,12 +179,10 @@ def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
         if len(data) <= MOST_BYTES:
-            return data.decode("utf-8")
+            return decoded(data, str(path))
         reason = f"the file is larger than {MOST_BYTES // 1024} KiB"
     except OSError as error:
         reason = f"cannot read the file: {os.strerror(error.errno or 0).lower()}"
-    except UnicodeDecodeError:
-        reason = "the file is not UTF-8"
     raise KwokgenError(Problem(start_of(str(path)), "catalog", reason))
 
 

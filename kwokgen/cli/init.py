@@ -24,6 +24,9 @@ From = Annotated[
 ]
 
 
+EDITORS = "# yaml-language-server:"
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command()(init)
@@ -39,4 +42,6 @@ def init(example: From = "quickstart") -> None:
     if example not in _names():
         show([unknown(Pos("kwokgen init"), "example", example, _names(), code="example")], Format.text, sys.stderr)
         raise typer.Exit(WRONG)
-    sys.stdout.write((_folder() / f"{example}.yaml").read_text(encoding="utf-8"))
+    text = (_folder() / f"{example}.yaml").read_text(encoding="utf-8")
+    # The schema that the examples name for editors lies beside them, not beside the user's file.
+    sys.stdout.write(text.partition("\n")[2] if text.startswith(EDITORS) else text)

@@ -2,7 +2,7 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < formats < model < tree < schemas < conform < catalog < blueprint < checks < jqchild < expressions
+    problem < encoding < formats < model < tree < schemas < conform < catalog < blueprint < checks < jqchild < expressions
     < series < emit < draw < templating < resources < needs < patches < apischema < apirules < verify < readme
     < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """

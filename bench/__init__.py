@@ -1,0 +1,1 @@
+"""kwokgen beside what people use instead: `python -m bench` measures, and writes RESULTS.md and results.svg."""

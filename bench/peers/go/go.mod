@@ -1,0 +1,3 @@
+module kwokgen.io/bench
+
+go 1.24
