@@ -14,11 +14,16 @@ from bench.layer import program
 
 
 def machine() -> str:
-    """The date, the machine, and the versions of what ran on it."""
+    """The date, the machine, and the versions of what raced on it."""
+    return f"{hardware()}; {', '.join(_peers())}."
+
+
+def hardware() -> str:
+    """The date, the machine, its system and Python."""
     date = datetime.now(UTC).date().isoformat()
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.release()}"
-    return f"{date}; {_cpu()}, {os.cpu_count()} cores; {system}; {python}; {', '.join(_peers())}."
+    return f"{date}; {_cpu()}, {os.cpu_count()} cores; {system}; {python}"
 
 
 def _cpu() -> str:

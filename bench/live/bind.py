@@ -1,0 +1,108 @@
+"""The YuniKorn talk's figure: the rate of bindings, asked of a Prometheus that scrapes the API server.
+
+`rate(apiserver_request_total{resource="pods",subresource="binding",verb="POST"}[1m])`, while 1,000 pods are bound to
+pools of different machines; the highest value, and the average of the seconds in which pods were bound.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.live.cluster import say, seconds_until, standing
+from bench.live.mcad import only_cluster
+from testbed import ports, processes, programs
+from testbed.cluster import Cluster
+
+PODS = 1_000
+QUERY = 'sum(rate(apiserver_request_total{resource="pods",subresource="binding",verb="POST"}[1m]))'
+POOLS = {
+    "one machine": "- {name: a, count: 100, machine: {cpu: 32, memory: 128Gi, pods: 110}}",
+    "three machines": (
+        "- {name: a, count: 34, machine: m7i.24xlarge}\n- {name: b, count: 33, machine: {cpu: 16, memory: 64Gi, pods: 60}}\n"
+        "- {name: c, count: 33, machine: {cpu: 64, memory: 512Gi, pods: 250}}"
+    ),
+}
+CONFIG = """
+global: {{scrape_interval: 2s}}
+scrape_configs:
+- job_name: apiserver
+  scheme: https
+  authorization: {{credentials: {token}}}
+  tls_config: {{insecure_skip_verify: true}}
+  static_configs: [{{targets: ["{address}"]}}]
+"""
+
+
+def table() -> list[list[str]]:
+    """Rows of pools, seconds until all pods are bound, and what Prometheus says of the rate."""
+    rows = [["Pools", "Pods", "until all are bound", "highest rate over 1m", "pods over seconds"]]
+    for name, pools in POOLS.items():
+        spec = f"pools:\n{pools}\nworkloads: [{{name: job, kind: job, pods: {PODS}, run: 1h, container: {{resources: {{cpu: 100m}}}}}}]"
+        rows.append([name, str(PODS), *_row(spec)])
+        say(" | ".join(rows[-1]))
+    return rows
+
+
+def _row(spec: str) -> list[str]:
+    with standing("bind", spec, only_cluster) as (cluster, live), prometheus(cluster) as port:
+        # A rate needs a counter that is there before: one pod of another node's makes it.
+        cluster.kubectl("create", "deployment", "first", "--image=none", "-n", live.name)
+        time.sleep(5)
+        cluster.kubectl("apply", "-f", str(live.folder / "80-workloads.yaml"))
+        took = seconds_until(lambda: _bound(cluster, live.name) >= PODS, 300)
+        highest = 0.0
+        for _ in range(30):
+            highest = max(highest, _asked(port))
+            time.sleep(1)
+    return [f"{took:.1f} s", f"{highest:.1f} /s", f"{PODS / took:.1f} /s"]
+
+
+def _bound(cluster: Cluster, namespace: str) -> int:
+    selector = ("-l", "job-name=job-0", "--field-selector=spec.nodeName!=", "--no-headers")
+    return cluster.kubectl("get", "pods", "-n", namespace, *selector).stdout.count("\n")
+
+
+@contextmanager
+def prometheus(cluster: Cluster) -> Iterator[int]:
+    """The port of one that scrapes the cluster's API server."""
+    view = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json").stdout)
+    address = urllib.parse.urlparse(view["clusters"][0]["cluster"]["server"]).netloc
+    token = view["users"][0]["user"]["token"]
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "prometheus.yaml"
+        config.write_text(CONFIG.format(token=token, address=address), encoding="utf-8")
+        reserved = ports.reserve()
+        port = ports.number(reserved)
+        command = [
+            str(programs.path("prometheus", "prometheus")), f"--config.file={config}",
+            f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}",
+        ]  # fmt: skip
+        started = processes.start("prometheus", command, log=Path(folder) / "log", port=port, tied=True)
+        try:
+            seconds_until(lambda: _answers(port), 60)
+            yield port
+        finally:
+            processes.stop([started])
+            reserved.close()
+
+
+def _answers(port: int) -> bool:
+    try:
+        _asked(port)
+    except OSError:
+        return False
+    return True
+
+
+def _asked(port: int) -> float:
+    query = urllib.parse.urlencode({"query": QUERY})
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?{query}", timeout=10) as answer:
+        results = json.load(answer)["data"]["result"]
+    return float(results[0]["value"][1]) if results else 0.0
