@@ -8,7 +8,7 @@ K8S ?= 1.37
 BUNDLE ?= out/quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help render test test-matrix check verify generate bench cluster cluster-down clean
+.PHONY: help render test test-matrix check verify generate bench bench-live cluster cluster-down clean
 
 help: ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,10 @@ verify: generate render ## fail when what is derived or out/ is not as committed
 bench: $(READY) ## kwokgen beside what people use instead: bench/RESULTS.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
 	$(BIN)/python -m bench
+
+bench-live: $(READY) ## others' tests and their figures, on a real control plane: bench/live/*.md (TABLE=mcad: one)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m bench.live $(TABLE)
 
 cluster: $(READY) ## a real control plane with a bundle: K8S=1.37 BUNDLE=out/quickstart
 	$(BIN)/python -m testbed up --k8s $(K8S) --bundle $(BUNDLE)
