@@ -8,7 +8,7 @@ K8S ?= 1.37
 BUNDLE ?= out/quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help render test test-matrix check verify generate bench bench-live cluster cluster-down clean
+.PHONY: help render test test-matrix test-scale check verify generate bench bench-live cluster cluster-down clean
 
 help: ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,9 @@ test: $(READY) ## every test, on the real control plane of 1.34 and 1.37 as well
 test-matrix: $(READY) ## the live tests on every Kubernetes minor, and what takes longer
 	$(BIN)/python -m pytest -q tests/unit/test_scale.py --matrix
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/live --matrix --minors 1.33,1.34,1.35,1.36,1.37
+
+test-scale: $(READY) ## ten thousand nodes on a real control plane
+	$(BIN)/python -m pytest -q tests/live/test_scale.py --scale
 
 generate: $(READY) ## write what is derived: schemas/names.schema.json, kwokgen/catalog/compiled.json
 	$(BIN)/python -m tests.generate

@@ -13,6 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="all, however long it takes: ten thousand drawn blueprints, every document read by every reader",
     )
+    parser.addoption("--scale", action="store_true", help="ten thousand nodes on a real control plane")
     parser.addoption("--minors", default="1.34,1.37", help="Kubernetes minors of the live tests")
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.live.cluster import say, seconds_until, standing
+from bench.live.cluster import say, seconds_of, seconds_until, standing
 from bench.live.mcad import only_cluster
 from testbed import ports, processes, programs
 from testbed.cluster import Cluster
@@ -55,8 +55,8 @@ def _row(spec: str) -> list[str]:
         # A rate needs a counter that is there before: one pod of another node's makes it.
         cluster.kubectl("create", "deployment", "first", "--image=none", "-n", live.name)
         time.sleep(5)
-        cluster.kubectl("apply", "-f", str(live.folder / "80-workloads.yaml"))
-        took = seconds_until(lambda: _bound(cluster, live.name) >= PODS, 300)
+        jobs = str(live.folder / "80-workloads.yaml")
+        took = seconds_of(lambda: cluster.kubectl("apply", "-f", jobs), lambda: _bound(cluster, live.name) >= PODS, 300)
         highest = 0.0
         for _ in range(30):
             highest = max(highest, _asked(port))

@@ -51,6 +51,14 @@ def completed(cluster: Cluster, namespace: str) -> int:
     return sum(line.split()[1] == "Complete" for line in lines)
 
 
+def seconds_of(action: Callable[[], object], condition: Callable[[], bool], limit: float) -> float:
+    """Seconds from the beginning of an action until a condition holds, to a fifth."""
+    start = time.monotonic()
+    action()
+    seconds_until(condition, limit)
+    return time.monotonic() - start
+
+
 def seconds_until(condition: Callable[[], bool], limit: float) -> float:
     """Seconds from now until it holds, to a fifth.
 

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bench.live.cluster import MINOR, completed, rendered, say, seconds_until
+from bench.live.cluster import MINOR, completed, rendered, say, seconds_of
 from kwokgen.pipeline import render
 from kwokgen.plan import plan
 from testbed import bundle as bundles
@@ -27,11 +27,12 @@ LIMIT = 1_800
 
 def table() -> list[list[str]]:
     """Rows of what was measured, with a column for one stream and one for four."""
-    runs = [_run(streams) for streams in (1, 4)]
+    runs = [measured(streams) for streams in (1, 4)]
     return [["", "one stream", "four streams"], *([key, *(run[key] for run in runs)] for key in runs[0])]
 
 
-def _run(streams: int) -> dict[str, str]:
+def measured(streams: int) -> dict[str, str]:
+    """What one run took; raises TimeoutError when nodes do not get Ready or jobs not Complete."""
     with tempfile.TemporaryDirectory() as folder, Cluster.start(MINOR) as cluster:
         live = bundles.read(rendered("scale", SPEC, Path(folder)))
         started = time.monotonic()
@@ -40,8 +41,10 @@ def _run(streams: int) -> dict[str, str]:
         running.wait(cluster, live, jobs=False, limit=LIMIT)
         ready = time.monotonic() - started
         say(f"{streams} streams: applied after {applied:.0f} s, Ready after {ready:.0f} s")
-        cluster.kubectl("apply", "-f", str(live.folder / "80-workloads.yaml"))
-        complete = seconds_until(lambda: completed(cluster, live.name) == JOBS, LIMIT)
+        jobs = str(live.folder / "80-workloads.yaml")
+        complete = seconds_of(
+            lambda: cluster.kubectl("apply", "-f", jobs), lambda: completed(cluster, live.name) == JOBS, LIMIT
+        )
         found = {
             "`plan` predicts for the apply": _planned(Path(folder) / "scale.blueprint"),
             "nodes and slices applied": f"{applied:.0f} s",
