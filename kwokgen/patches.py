@@ -34,6 +34,8 @@ FIXED_OF = {
         ("metadata", "labels", "kwokgen.io/pool"),
     ),
     "ConfigMap": (("data",),),
+    "Deployment": (("spec", "template", "spec", "affinity"),),
+    "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
     "Node": (
         ("status", "capacity"),
         ("status", "allocatable"),
@@ -44,6 +46,8 @@ FIXED_OF = {
 }
 
 ELSEWHERE = {
+    ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
+    ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("status", "allocatable"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("data",): "the controllers are restarted for what the blueprint says only: write controller and lifecycles there",

@@ -10,6 +10,16 @@ from kwokgen.needs import requirements
 from kwokgen.resources import configuration
 from kwokgen.series import Series, filled
 
+ALWAYS = (
+    ("apps/v1", "Deployment"),
+    ("batch/v1", "Job"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ServiceAccount")),
+)
+"""Every kind that a bundle can have and that every cluster knows."""
+DEVICES = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+
 
 def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str:
     """The whole file, without the ownership line."""
@@ -69,7 +79,11 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     yield f"{apply} -f ."
     yield "```"
     yield ""
-    if "--server-side" in apply:
+    if cluster.controller.crd and cluster.controller.run != "existing":
+        yield "`apply --server-side -f` does as well, in the same steps. A second apply changes nothing."
+        if kustomized:
+            yield "`kubectl apply -k .` needs the definition as well: it is for a cluster that has it already."
+    elif "--server-side" in apply:
         yield "An object is larger than client-side apply can keep. `create -f .` does as well. A second apply changes nothing."
     elif kustomized:
         yield "`kubectl apply -k .`, `apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing."
@@ -88,7 +102,7 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
 
 
 def _wait(cluster: Cluster) -> Iterator[str]:
-    label = f"-l app.kubernetes.io/instance={cluster.name}"
+    label = _selector(cluster)
     yield "## Wait, and run again"
     yield ""
     yield "```sh"
@@ -102,10 +116,15 @@ def _wait(cluster: Cluster) -> Iterator[str]:
 
 
 def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str]:
-    label = f"-l app.kubernetes.io/instance={cluster.name}"
+    label = _selector(cluster)
     documents = [document for one in series for run in one.runs for document in run.shape.documents]
-    kinds = sorted({document["kind"].lower() for document in documents})
-    versions = sorted({_allowed(document["apiVersion"], document["kind"]) for document in documents})
+    written = {(document["apiVersion"], document["kind"]) for document in documents}
+    # Also what is not written now: a render before this one may have written it.
+    possible = written | set(ALWAYS)
+    if not cluster.kubernetes.runtime_config:
+        possible |= {(f"resource.k8s.io/{cluster.kubernetes.resource_api}", kind) for kind in DEVICES}
+    kinds = sorted({kind.lower() for _, kind in possible})
+    versions = sorted({_allowed(version, kind) for version, kind in possible})
     yield "## Change, and delete"
     yield ""
     yield "After another render, `apply` with prune removes what is no longer there:"
@@ -116,6 +135,11 @@ def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
     yield f"kubectl delete {','.join(kinds)} {label} --all-namespaces"
     yield "```"
     yield ""
+
+
+def _selector(cluster: Cluster) -> str:
+    """Both labels: a Helm release may be called as the bundle, and has the first as well."""
+    return f"-l app.kubernetes.io/instance={cluster.name},app.kubernetes.io/managed-by=kwokgen"
 
 
 def _allowed(version: str, kind: str) -> str:

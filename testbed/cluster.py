@@ -69,7 +69,7 @@ class Cluster:
             return None
         file = folder / STATE
         state: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-        running = [Process(**each | {"command": tuple(each["command"])}) for each in state.get("running", ())]
+        running = [found for each in state.get("running", ()) if (found := _known(each))]
         return cls(minor=state.get("minor", ""), folder=folder, outlive=True, running=running)
 
     def __enter__(self) -> Self:
@@ -162,16 +162,18 @@ class Cluster:
         readiness.wait(started, url, log=self._log(started.name), certificate=certificate, token=token)
 
     def _start(self, name: str, command: list[str], port: int) -> Process:
-        # The state is on disk before anything can interrupt, so that `down` finds what a killed `up` left.
+        # What is about to start is on disk before it starts, so that `down` finds what a killed `up` left.
         with processes.uninterrupted():
+            self._write_state(Process(name=name, pid=0, command=tuple(command), port=port))
             started = processes.start(name, command, log=self._log(name), port=port, tied=not self.outlive)
             self.running.append(started)
             self._write_state()
         return started
 
-    def _write_state(self) -> None:
+    def _write_state(self, *starting: Process) -> None:
         running = [
-            {"name": each.name, "pid": each.pid, "command": each.command, "port": each.port} for each in self.running
+            {"name": each.name, "pid": each.pid, "command": each.command, "port": each.port}
+            for each in (*self.running, *starting)
         ]
         temporary = self.folder / f"{STATE}.new"
         temporary.write_text(json.dumps({"minor": self.minor, "running": running}, indent=1))
@@ -192,3 +194,10 @@ class Cluster:
         for log in self.folder.glob("*.log"):
             shutil.move(log, place)
         print(f"logs of the control plane: {place}", file=sys.stderr)
+
+
+def _known(entry: dict[str, Any]) -> Process | None:
+    """A process of the state; one without an id was starting when its starter was killed."""
+    command = tuple(entry["command"])
+    pid = entry["pid"] or processes.find(command)
+    return Process(**entry | {"command": command, "pid": pid}) if pid else None

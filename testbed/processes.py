@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -41,6 +41,16 @@ class Process:
         except (FileNotFoundError, ProcessLookupError):
             return False
         return said == b"".join(word.encode() + b"\0" for word in self.command)
+
+
+def find(command: Sequence[str]) -> int | None:
+    """The id of the process that runs exactly this command, if there is one."""
+    wanted = b"".join(word.encode() + b"\0" for word in command)
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if file.read_bytes() == wanted:
+                return int(file.parent.name)
+    return None
 
 
 class Terminated(KeyboardInterrupt):

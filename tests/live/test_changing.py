@@ -193,4 +193,7 @@ def test_a_readme_names_its_lines(minor: str, tmp_path: Path) -> None:
     """The lines that the other tests run are there once."""
     folder = bundle("quickstart", minor, tmp_path / "b")
     assert re.fullmatch(r"\S+", told(folder, "kubectl replace --force ")[-1])
-    assert told(folder, "kubectl delete ")[-2:] == ["app.kubernetes.io/instance=quickstart", "--all-namespaces"]
+    assert told(folder, "kubectl delete ")[-2:] == [
+        "app.kubernetes.io/instance=quickstart,app.kubernetes.io/managed-by=kwokgen",
+        "--all-namespaces",
+    ]

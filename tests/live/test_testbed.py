@@ -216,6 +216,16 @@ def test_down_cleans_up_after_a_killed_up(standing: Standing) -> None:
     assert standing.traces() == []
 
 
+def test_down_finds_what_had_no_id_yet(standing: Standing) -> None:
+    """`up` was killed between the start of a program and the note of its id."""
+    with subprocess.Popen(["sleep", "61"]) as started:
+        standing.folder.mkdir(parents=True)
+        entry = '{"name": "etcd", "pid": 0, "command": ["sleep", "61"], "port": 1}'
+        (standing.folder / "state.json").write_text(f'{{"minor": "{NEWEST}", "running": [{entry}]}}')
+        assert standing.run("down") == (0, "", "")
+        assert started.wait(5) == -signal.SIGTERM
+
+
 def test_down_leaves_strangers_alone(standing: Standing) -> None:
     """An id that has come to mean another process is not stopped."""
     with subprocess.Popen(["sleep", "60"]) as stranger:
