@@ -18,7 +18,7 @@ pytestmark = pytest.mark.live
 
 A_RUN = 12
 """Blueprints of one `kubectl apply`: most of its time is its start."""
-RUNS = 25
+RUNS = 15
 MORE_RUNS = 850
 """Ten thousand blueprints, with --matrix."""
 
