@@ -17,6 +17,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     import jq
 
+    # KWOK's jq has no modules: what one of them says would hold here only, and any file that is JSON would be one.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     for expression, sample in json.load(sys.stdin):
         sys.stdout.write(json.dumps(_answer(jq, expression, sample)) + "\n")
         sys.stdout.flush()
@@ -26,11 +28,16 @@ def _answer(jq: object, expression: str, sample: object) -> dict[str, object]:
     try:
         program = jq.compile(expression)  # type: ignore[attr-defined]
     except ValueError as error:
-        return {"syntax": str(error).splitlines()[0]}
+        return {"syntax": _first_line(error)}
     try:
         return {"results": program.input_value(sample).all()}
     except ValueError as error:
-        return {"results": [], "error": f"fails: {str(error).splitlines()[0]}"}
+        return {"results": [], "error": f"fails: {_first_line(error)}"}
+
+
+def _first_line(error: Exception) -> str:
+    """Nothing of an expression that fails without a word."""
+    return str(error).partition("\n")[0]
 
 
 if __name__ == "__main__":

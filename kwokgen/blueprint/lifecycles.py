@@ -9,10 +9,10 @@ from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Data, Scope, places
-from kwokgen.catalog import Fact
+from kwokgen.catalog import Catalog, Fact
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
-from kwokgen.problem import Problem, quoted, unknown
+from kwokgen.problem import Pos, Problem, quoted, unknown
 
 TIMES = ("create", "run", "delete", "heartbeat")
 DEFAULTS = {"nodes": "heartbeat-lease", "pods": "timed"}
@@ -37,8 +37,8 @@ def resolve(scope: Scope, spec: Data, at: Place) -> dict[str, tuple[Lifecycle, .
 
 def capacity(scope: Scope, at: Place) -> tuple[Stage, ...]:
     """The Stages that make a changed capacity take effect, still to be filled in for each pool."""
-    fact = scope.catalog.get("stages/node", CAPACITY, at.pos(), "lifecycle")
-    return tuple(stage(fact, entry, {}) for entry in fact.data["stages"])
+    fact = _usable(scope, CAPACITY, at.pos(), "nodes")
+    return tuple(stage(fact, entry, _times(fact, {})) for entry in fact.data["stages"]) if fact else ()
 
 
 def _sort(scope: Scope, item: Data, at: Place) -> str | None:
@@ -52,19 +52,30 @@ def _sort(scope: Scope, item: Data, at: Place) -> str | None:
 
 
 def _default(scope: Scope, sort: str, at: Place) -> Lifecycle:
-    fact = scope.catalog.get(FOLDER[sort], DEFAULTS[sort], at.pos(), "lifecycle")
+    """The default of `--catalog`; kwokgen's own stands in for one with problems, so that the rest can be checked."""
+    fact = _usable(scope, DEFAULTS[sort], at.pos(), sort)
+    if fact is None:
+        scope.doubtful.add("lifecycles")
+        fact = Catalog().get(FOLDER[sort], DEFAULTS[sort], at.pos(), "lifecycle")
     return _made(DEFAULTS[sort], fact, _times(fact, {}), at)
 
 
+def _usable(scope: Scope, name: str, pos: Pos, sort: str) -> Fact | None:
+    """The entry that Stages can be made of, or None with its problems noted; kwokgen's own are the tests' to check."""
+    fact = scope.fact(FOLDER[sort], name, pos, f"lifecycle of {sort}")
+    if fact is None or fact.builtin:
+        return fact
+    wrong = [*_unmakeable(fact, sort), *(_unfillable(fact) if name == CAPACITY else ())]
+    scope.problems += wrong
+    return None if wrong else fact
+
+
 def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | None:
-    fact = scope.fact(FOLDER[sort], item[sort], at.pos(sort), f"lifecycle of {sort}")
+    fact = _usable(scope, item[sort], at.pos(sort), sort)
     if fact is None:
         return None
     if fact.data.get("perPool"):
         scope.fail(at.pos(sort), "lifecycle", f'"{item[sort]}" is made for every pool by itself', "leave it out")
-        return None
-    if not fact.builtin and (wrong := tuple(_unmakeable(fact, sort))):
-        scope.problems += wrong
         return None
     known = fact.data.get("parameters", {})
     given = {time: item[time] for time in TIMES if time in item}
@@ -92,6 +103,23 @@ def _unmakeable(fact: Fact, sort: str) -> Iterator[Problem]:
         time, known = entry.get("delay", {}).get("parameter"), fact.data.get("parameters", {})
         if time is not None and time not in known:
             yield unknown(at.pos("delay", "parameter"), "parameter of the lifecycle", time, known, code="catalog")
+
+
+def _unfillable(fact: Fact) -> Iterator[Problem]:
+    """What is filled in for each pool has to have a place: a value "$wanted", and a template that gives the amounts."""
+    for index, entry in enumerate(fact.data["stages"]):
+        at = fact.at.below("stages", index)
+        asked = entry["selector"].get("matchExpressions", ())
+        if not any("$wanted" in expression.get("values", ()) for expression in asked):
+            yield Problem(
+                at.pos("selector"), "catalog", 'no expression has the value "$wanted"', "it is the pool's own"
+            )
+        for number, expression in enumerate(asked):
+            if "values" not in expression:
+                pos = at.pos("selector", "matchExpressions", number)
+                yield Problem(pos, "catalog", f"{CAPACITY} asks for values only", "use In or NotIn")
+        if "statusTemplate" not in entry["next"]:
+            yield Problem(at.pos("next"), "catalog", f'{CAPACITY} without "statusTemplate" changes no capacity')
 
 
 def _times(fact: Fact, given: Mapping[str, str]) -> dict[str, int]:
@@ -129,7 +157,7 @@ def _delay(delay: Mapping[str, str], times: Mapping[str, int]) -> Data:
     done: Data = {"durationMilliseconds": shortest}
     if "spread" in delay:
         # KWOK takes a jitter that is not above the delay instead of it.
-        longest = Decimal(shortest) * (100 + int(delay["spread"].removesuffix("%"))) / 100
+        longest = Decimal(shortest) * (100 + int(delay["spread"].partition("%")[0])) / 100
         done["jitterDurationMilliseconds"] = max(shortest, int(longest))
     if "until" in delay:
         done["durationFrom"] = {"expressionFrom": _bound(delay["until"], times)}

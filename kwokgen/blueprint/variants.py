@@ -38,7 +38,7 @@ def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry
 
 def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
     _distinct(over)
-    wanted = {_name(node): node for node in over}
+    wanted = {_name(node): _unnamed(node) for node in over}
     # Two of one name in the base are found later, where they stand.
     kept = tuple(overlaid(node, wanted[_name(node)]) if _name(node) in wanted else node for node in base)
     known = {_name(node) for node in base}
@@ -59,6 +59,13 @@ def _distinct(over: tuple[Node, ...]) -> None:
 def _named(node: Node) -> bool:
     """Whether it is a list of named items; an empty one replaces."""
     return isinstance(node.value, tuple) and bool(node.value) and all(_name(item) is not None for item in node.value)
+
+
+def _unnamed(item: Node) -> Node:
+    """An overlay's name only leads to an item: what is wrong with the name stands in the base."""
+    if not isinstance(item.value, dict):
+        return item
+    return item._replace(value={key: entry for key, entry in item.value.items() if key != "name"})
 
 
 def _name(node: Node) -> str | None:
@@ -126,16 +133,22 @@ class _Assignment(NamedTuple):
     def _value(self, text: str, at: int) -> Node:
         if not text.strip():
             return Node(self._pos(at), "", "")
-        if tree.NULL.fullmatch(text):
-            return Node(self._pos(at), None, text)
         try:
             return _shown(tree.parse(" " * at + text, self.file), self.argument)
         except KwokgenError as error:
             if [problem.code for problem in error.problems] == ["empty"]:
-                self._fail(at, "no value: this is a comment", 'quote it: "#…"')
+                return self._null(text, at)
             raise KwokgenError(
                 *(problem._replace(pos=_excerpted(problem.pos, self.argument)) for problem in error.problems)
             ) from None
+
+    def _null(self, text: str, at: int) -> Node:
+        """What YAML reads as nothing: a null is as good as in a file, a comment is never what is meant."""
+        raw = text.lstrip()
+        start = at + len(text) - len(raw)
+        if raw.startswith("#"):
+            self._fail(start, "no value: this is a comment", 'quote it: "#…"')
+        return Node(self._pos(start), None, raw.split()[0])
 
     def _put(self, node: Node, steps: list[tuple[int, str | int]], value: Node) -> Node:
         (at, step), rest = steps[0], steps[1:]
@@ -170,14 +183,17 @@ class _Assignment(NamedTuple):
         return None
 
     def _pos(self, at: int, length: int = 1) -> Pos:
-        return Pos(self.file, 1, at + 1, self.argument, length)
+        line = self.argument.count("\n", 0, at) + 1
+        column = at - self.argument.rfind("\n", 0, at)
+        return _excerpted(Pos(self.file, line, column, length=length), self.argument)
 
     def _fail(self, at: int, message: str, hint: str = "") -> NoReturn:
         raise KwokgenError(Problem(self._pos(at), "set", message, hint))
 
 
 def _excerpted(pos: Pos, argument: str) -> Pos:
-    return replace(pos, excerpt=argument.split("\n")[pos.line - 1])
+    # YAML ends a line at a carriage return as well.
+    return replace(pos, excerpt="".join(argument.split("\n")[pos.line - 1 : pos.line]))
 
 
 def _shown(node: Node, argument: str) -> Node:

@@ -90,11 +90,15 @@ class Catalog:
 
     def _holding(self, kind: str, name: str, below: int) -> int | None:
         """The last of the user's folders before `below` that has the entry."""
-        found = (index for index in range(below - 1, -1, -1) if (self.folders[index] / kind / f"{name}.yaml").is_file())
+        # A folder or a link to nothing of this name is listed too: it is a problem when it is read.
+        found = (index for index in range(below - 1, -1, -1) if os.path.lexists(self._file(kind, name, index)))
         return next(found, None)
 
+    def _file(self, kind: str, name: str, index: int) -> Path:
+        return self.folders[index] / kind / f"{name}.yaml"
+
     def _own(self, kind: str, name: str, index: int) -> Fact:
-        path = self.folders[index] / kind / f"{name}.yaml"
+        path = self._file(kind, name, index)
         node = self._node(kind, path, name, index)
         problems = conform(node, schemas.load(f"catalog/{KINDS[kind]}"), "catalog")
         if problems:
@@ -117,8 +121,8 @@ class Catalog:
     def _base(self, kind: str, extends: Node, below: int, above: tuple[Path, ...]) -> Node:
         name = extends.raw
         index = self._holding(kind, name, below)
-        file = (_builtin() if index is None else self.folders[index]) / kind / f"{name}.yaml"
-        if file in above or not file.is_file():
+        file = _builtin() / kind / f"{name}.yaml" if index is None else self._file(kind, name, index)
+        if file in above or not os.path.lexists(file):
             message = f'"{name}" leads back here: there is no other {KINDS[kind]} of this name to extend'
             raise KwokgenError(Problem(extends.pos, "catalog", message))
         return builtin_node(kind, name) if index is None else self._node(kind, file, name, index, above)

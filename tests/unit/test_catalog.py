@@ -399,6 +399,21 @@ def test_entries_that_extend_each_other(tmp_path: Path) -> None:
     assert (found.pos.line, found.pos.column) == (1, 10)
 
 
+@pytest.mark.parametrize("folded", [True, False], ids=["a folder", "a link that leads nowhere"])
+def test_an_entry_that_is_no_file(tmp_path: Path, folded: bool) -> None:
+    """Is listed by its name, and a problem to who names it or extends it."""
+    own = machines(tmp_path / "own", big="extends: own\n")
+    file = Path(own) / "machines" / "own.yaml"
+    if folded:
+        file.mkdir()
+    else:
+        file.symlink_to("missing.yaml")
+    for machine in ("own", "big"):
+        [found] = wrong(tmp_path, own, machine=machine)
+        assert found.pos.file == str(file)
+        assert found.message.startswith("cannot read the file: ")
+
+
 def test_an_entry_in_another_encoding(tmp_path: Path) -> None:
     """A byte that is not UTF-8 is shown where it stands, as in a blueprint; a byte order mark is no mistake."""
     own = machines(tmp_path / "own", own="")

@@ -441,6 +441,13 @@ def wrong(folder: Path, catalog: Path) -> list[Problem]:
     return list(found)
 
 
+def accepted(folder: Path, catalog: Path) -> Rendered:
+    """A cluster with the lifecycle `own` of a catalogue."""
+    file = folder / "t.yaml"
+    file.write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
+    return render(str(file), catalog=Catalog.of([str(catalog)]))
+
+
 def said(found: list[Problem]) -> list[tuple[str, str, str]]:
     return [(f"{one.pos.line}:{one.pos.column}", one.code, one.message) for one in found]
 
@@ -459,10 +466,7 @@ def said(found: list[Problem]) -> list[tuple[str, str, str]]:
 )
 def test_expressions_of_ones_own_that_hold_on_the_sample(tmp_path: Path, key: str, operator: str) -> None:
     """Nothing is said of those, and the Stage is played with them."""
-    catalog = own(tmp_path, key, operator)
-    file = tmp_path / "t.yaml"
-    file.write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
-    done = render(str(file), catalog=Catalog.of([str(catalog)]))
+    done = accepted(tmp_path, own(tmp_path, key, operator))
     assert done.warnings == ()
     text = documents(done)["ConfigMap", "kwok-t", "kwok-t"]["data"]["kwok.yaml"]
     assert [
@@ -509,11 +513,21 @@ def test_expressions_of_ones_own_that_do_not_hold(
     assert hint in found[0].hint
 
 
-@pytest.mark.parametrize("operator", ["NotIn", "NotIn\n      values: []", "Exists\n      values: [p]"])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        "NotIn",
+        "NotIn\n      values: []",
+        "In",
+        "Exists\n      values: [p]",
+        "DoesNotExist\n      values: [p]",
+    ],
+)
 def test_values_that_an_operator_does_not_have(tmp_path: Path, operator: str) -> None:
     """KWOK takes In and NotIn only with values, the others only without, and plays nothing of what it does not take."""
     found = wrong(tmp_path, own(tmp_path, ".metadata.name", operator))
-    assert [problem.pos.line in {10, 11, 12} for problem in found] == [True]
+    assert [(place, code) for place, code, _ in said(found)] == [(KEY, "stage")]
+    assert "values" in found[0].message
 
 
 @pytest.mark.parametrize(
@@ -532,6 +546,52 @@ def test_moments_of_ones_own_that_cannot_be_found(tmp_path: Path, until: str, me
     """KWOK says nothing and takes the plain time, so that kwokgen says it."""
     found = wrong(tmp_path, own(tmp_path, ".metadata.name", until=until))
     assert [(place, code, text[: len(message)]) for place, code, text in said(found)] == [(UNTIL, "stage", message)]
+
+
+@pytest.mark.parametrize("moment", ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789+01:00"])
+def test_moments_of_ones_own(tmp_path: Path, moment: str) -> None:
+    """RFC 3339 in universal time or with an offset."""
+    assert accepted(tmp_path, own(tmp_path, ".metadata.name", until=json.dumps(moment))).warnings == ()
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-01-01T00:00:00",
+        "2026-01-01 00:00:00Z",
+        "2026-01-01T00:00Z",
+        "20260101T000000Z",
+        "2026-W01-1T00:00:00Z",
+        "2026-01-01T00:00:00+0100",
+        "2026-02-30T00:00:00Z",
+        "1m",
+        "",
+    ],
+)
+def test_moments_that_kwok_cannot_read(tmp_path: Path, moment: str) -> None:
+    """Go reads RFC 3339 and nothing else of ISO 8601."""
+    found = wrong(tmp_path, own(tmp_path, ".metadata.name", until=json.dumps(moment)))
+    assert [(place, code) for place, code, _ in said(found)] == [(UNTIL, "stage")]
+
+
+def test_a_moment_behind_a_null_is_not_found(tmp_path: Path) -> None:
+    """KWOK takes the first of what an expression gives."""
+    found = wrong(tmp_path, own(tmp_path, ".metadata.name", until="null, .status.startTime"))
+    assert [(place, code) for place, code, _ in said(found)] == [(UNTIL, "stage")]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ('import "x" as $x {search: "@"}; $x[]', "not jq: jq: error"),
+        ('error("")', "Exists does not hold on the sample: it fails: "),
+    ],
+)
+def test_expressions_that_read_files_or_say_nothing(tmp_path: Path, key: str, message: str) -> None:
+    """KWOK's jq has no modules; and what fails without a word fails, it does not run on."""
+    (tmp_path / "x.json").write_text("1", encoding="utf-8")
+    found = wrong(tmp_path, own(tmp_path, key.replace("@", str(tmp_path))))
+    assert [(place, code, text[: len(message)]) for place, code, text in said(found)] == [(KEY, "stage", message)]
 
 
 def test_what_is_wrong_with_every_expression_is_said_at_once(tmp_path: Path) -> None:
@@ -557,8 +617,14 @@ def test_an_expression_that_does_not_end_is_ended(tmp_path: Path, key: str) -> N
         ("{parameter: run,", "{parameter: create,", {12}),
         ("kind: Pod", "kind: Node", {4}),
         ("- step: one", "- {step: one, selector: {}, next: {delete: true}, sample: {}}\n- step: one", {7, 8}),
+        ("{parameter: run,", '{parameter: run, spread: "99999%",', {12}),
     ],
-    ids=["a time that it does not have", "a lifecycle of nodes among those of pods", "two steps of one name"],
+    ids=[
+        "a time that it does not have",
+        "a lifecycle of nodes among those of pods",
+        "two steps of one name",
+        "a spread that nobody means",
+    ],
 )
 def test_an_entry_that_no_stages_can_be_made_of(tmp_path: Path, old: str, new: str, lines: set[int]) -> None:
     """It is refused at its place in its file."""
@@ -566,6 +632,38 @@ def test_an_entry_that_no_stages_can_be_made_of(tmp_path: Path, old: str, new: s
     file = catalog / "stages" / "pod" / "own.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     assert [problem.pos.line in lines for problem in wrong(tmp_path, catalog)] == [True]
+
+
+TIMELESS = "stages:\n- {step: one, selector: {}, delay: {parameter: run}, next: {delete: true}, sample: {}}\n"
+UNASKED = """\
+stages:
+- step: one
+  selector: {matchExpressions: [{key: .metadata.name, operator: Exists}]}
+  next: {delete: true}
+  sample: {metadata: {name: n}}
+"""
+ABOUT = 'summary: Own\nsource: here\nchecked: "2026-01-01"\nkind: @\n'
+OVERRIDDEN = {
+    "the default of pods": ("pod/timed", "", TIMELESS, ["6:48"]),
+    "the default of pods, named": ("pod/timed", "lifecycles: [{name: l, pods: timed}]", TIMELESS, ["6:48"]),
+    "the default of nodes": ("node/heartbeat-lease", "", TIMELESS, ["6:48"]),
+    "a default that the schema refuses": ("node/heartbeat-lease", "", "stages: []\n", ["5:9"]),
+    "what is made for every pool": ("node/node-capacity", "", UNASKED, ["7:13", "7:33", "8:9"]),
+}
+
+
+@pytest.mark.parametrize(("name", "spec", "text", "expected"), OVERRIDDEN.values(), ids=OVERRIDDEN)
+def test_a_mistake_of_an_entry_that_is_used_unasked(
+    tmp_path: Path, name: str, spec: str, text: str, expected: list[str]
+) -> None:
+    """A catalogue may replace what no blueprint has to name: its mistakes stand in its file, beside all others."""
+    file = tmp_path / "own" / "stages" / f"{name}.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(ABOUT.replace("@", "Pod" if "pod" in name else "Node") + text, encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(blueprint("pools: [{name: a, count: 1, machine: p5}]\n" + spec), encoding="utf-8")
+    found = problems(lambda: render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(tmp_path / "own")])))
+    assert [place for place, _, _ in said([one for one in found if one.pos.file == str(file)])] == expected
+    assert [one.message.partition(".")[0] for one in found if one.pos.file != str(file)] == ['unknown machine "p5"']
 
 
 def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:

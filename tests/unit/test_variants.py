@@ -197,6 +197,11 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
     "a comment": ("seed=# none", 6, ""),
     "a document": ("seed=1\n---\n", 6, ""),
     "a null": ("pools.a.count=null", 15, '"count" must be an integer'),
+    "a null behind a space": ("pools.a.count= null", 16, '"count" must be an integer, not empty'),
+    "a null before a comment": ("pools.a.count=~ # none", 15, '"count" must be an integer, not empty'),
+    "a null on two lines": ("pools.a.count=null\n", 15, '"count" must be an integer, not empty'),
+    "a comment behind a space": ("seed= # none", 7, "no value: this is a comment"),
+    "a path on two lines": ("seed.x=1\n", 6, '"x" leads nowhere'),
     "a wrong type": ("pools.a.count='5'", 15, '"count" must be an integer'),
     "a wrong type below": ("pools.a.labels={b: 1}", 20, '"b" must be a string, not the number 1'),
     "an unknown key": ("pools.a.cuont=5", 9, 'unknown key "cuont"'),
@@ -216,6 +221,13 @@ def test_mistakes_of_a_set(base: Path, argument: str, column: int, message: str)
     assert found.pos.column == column or line == 2
     assert found.pos.excerpt == argument.split("\n")[line - 1]
     assert "file" not in found.message
+
+
+@pytest.mark.parametrize("argument", ["seed=[1,\r2", "pools.a.labels={b: '1',\r c: 2}"])
+def test_a_mistake_behind_a_carriage_return(base: Path, argument: str) -> None:
+    """Where YAML begins a line, and the argument none."""
+    [found] = wrong(base, argument)
+    assert (found.pos.file, found.pos.line) == ("--set[1]", 2)
 
 
 OVERLAY_MISTAKES: dict[str, tuple[str, list[str]]] = {
@@ -255,6 +267,15 @@ def test_two_items_of_one_name_are_no_less_wrong_with_an_overlay(base: Path) -> 
     ]
     assert "duplicate-name" in alone
     assert "duplicate-name" in over
+
+
+def test_two_items_of_one_name_stand_where_they_are_written(base: Path) -> None:
+    """Also when an overlay changes them: its name is only the way to them."""
+    base.write_text(base.read_text(encoding="utf-8").replace('name: "1"', "name: a"), encoding="utf-8")
+    found = [wrong(base), wrong(base, overlays=("spec: {pools: [{name: a, count: 3}]}",))]
+    assert [[(place(one), one.code, one.message) for one in problems] for problems in found] == [
+        [("base.yaml:9:12", "duplicate-name", 'two pools are named "a", the first at 8:12')]
+    ] * 2
 
 
 def test_an_overlay_that_cannot_be_read(base: Path) -> None:
