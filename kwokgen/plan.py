@@ -10,10 +10,9 @@ from kwokgen.model.target import Requirements
 from kwokgen.needs import requirements
 from kwokgen.pipeline import Rendered
 
-NODES_A_SECOND = 62
-OTHERS_A_SECOND = 300
-"""What one `kubectl create` stream reached on a loopback control plane of two cores: 10,000 nodes in 162 s, as many
-slices of 8 devices in 25 to 35 s."""
+OBJECTS_A_SECOND = 45
+"""What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, 37 at 10,000
+(bench/live/scale.md)."""
 LEASE_RENEWALS = 4
 
 
@@ -40,7 +39,6 @@ def plan(rendered: Rendered) -> Plan:
     for series in rendered.series:
         for kind, number in series.kinds():
             objects[kind] += number
-    others = objects.total() - objects["Node"]
     lease = cluster.controller.lease_seconds
     return Plan(
         name=cluster.name,
@@ -52,7 +50,7 @@ def plan(rendered: Rendered) -> Plan:
         files=len(bundle.files),
         controllers=0 if cluster.controller.run == "existing" else cluster.controller.shards,
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
-        apply_seconds=1 + round(objects["Node"] / NODES_A_SECOND + others / OTHERS_A_SECOND),
+        apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
         requirements=requirements(cluster),
     )
 

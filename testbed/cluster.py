@@ -86,7 +86,12 @@ class Cluster:
     def kubectl(
         self, *arguments: str, stdin: str | None = None, check: bool = True
     ) -> "subprocess.CompletedProcess[str]":
-        """This minor's own kubectl as administrator; a failure carries what kubectl said as a note."""
+        """This minor's own kubectl as administrator; a failure carries what kubectl said as a note.
+
+        Raises NotReadyError when a program of the cluster has ended: what one asks for would never come.
+        """
+        for process in self.running:
+            readiness.still(process, log=self._log(process.name))
         command = [str(programs.path(f"kubernetes-{self.minor}", "kubectl")), *arguments]
         # HOME: a person's kuberc, and another cluster's discovery cache for the same port, stay out.
         environment = os.environ | {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}

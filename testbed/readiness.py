@@ -21,11 +21,16 @@ def wait(process: Process, url: str, *, log: Path, certificate: Path, token: str
     deadline = time.monotonic() + LIMIT
     opener = _opener(certificate, token)
     while not _answers(opener, url):
-        if not process.alive():
-            raise NotReadyError(f"{process.name} ended. {_last_words(log)}")
+        still(process, log=log)
         if time.monotonic() > deadline:
             raise NotReadyError(f"{process.name} did not answer {url} within {LIMIT:.0f} s. {_last_words(log)}")
         time.sleep(0.05)
+
+
+def still(process: Process, *, log: Path) -> None:
+    """Raises NotReadyError when a process has ended."""
+    if not process.alive():
+        raise NotReadyError(f"{process.name} ended. {_last_words(log)}")
 
 
 def _opener(certificate: Path, token: str) -> urllib.request.OpenerDirector:

@@ -82,8 +82,13 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 
 
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
-    """Give the bundle to the cluster and start its controllers, each with a token of its own ServiceAccount."""
+    """Give the bundle to the cluster and start its controllers."""
     take(cluster, bundle)
+    return play(cluster, bundle)
+
+
+def play(cluster: Cluster, bundle: Bundle) -> list[Process]:
+    """Start the controllers of a bundle that is there, each with a token of its own ServiceAccount."""
     return [
         cluster.kwok(controller.config, token=token(cluster, controller), name=controller.name)
         for controller in bundle.controllers

@@ -51,6 +51,12 @@ def completed(cluster: Cluster, namespace: str) -> int:
     return sum(line.split()[1] == "Complete" for line in lines)
 
 
+def running_pods(cluster: Cluster, namespace: str) -> int:
+    """How many pods of a namespace run."""
+    table = cluster.kubectl("get", "pods", "-n", namespace, "--no-headers", "--field-selector=status.phase=Running")
+    return len(table.stdout.splitlines())
+
+
 def seconds_of(action: Callable[[], object], condition: Callable[[], bool], limit: float) -> float:
     """Seconds from the beginning of an action until a condition holds, to a fifth."""
     start = time.monotonic()

@@ -128,6 +128,17 @@ def test_gates_and_runtime_config_arrive() -> None:
         assert 'kubernetes_feature_enabled{name="DRAListTypeAttributes",stage="ALPHA"} 1' in metrics
 
 
+def test_a_program_that_ends_is_told(temporary: Path) -> None:
+    """By the next question, not by an answer that never comes."""
+    with Cluster.start(NEWEST) as cluster:
+        (scheduler,) = (process for process in cluster.running if process.name == "kube-scheduler")
+        os.kill(scheduler.pid, signal.SIGKILL)
+        until(lambda: not scheduler.alive())
+        with pytest.raises(NotReadyError, match=r"kube-scheduler ended\."):
+            cluster.kubectl("version")
+    assert processes_naming(temporary) == []
+
+
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
