@@ -1,4 +1,4 @@
-"""Rules that the API server has and its JSON Schemas have not: names, labels, quantities, taints, devices, limits."""
+"""Rules that the API server has and its JSON Schemas have not: names, labels, quantities, taints, limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_semver, is_subdomain
+from kwokgen import devicerules
+from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_subdomain
 from kwokgen.model.target import Kubernetes
 from kwokgen.series import Document
 
@@ -103,69 +104,8 @@ def _quantities(quantities: Mapping[str, Any], path: tuple[str | int, ...]) -> I
             yield (*path, name), f'"{value}" is not {FORMATS["quantity"].what}: {FORMATS["quantity"].allowed}'
 
 
-def _slice(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
-    spec, limits = document["spec"], kubernetes.limits
-    devices = spec.get("devices", [])
-    if len(devices) > limits.devices_per_slice:
-        yield ("spec", "devices"), f"{len(devices)} devices, a slice may have {limits.devices_per_slice}"
-    if len(spec["driver"]) > 63 or not is_subdomain(spec["driver"]):
-        yield ("spec", "driver"), f'"{spec["driver"]}" is not a DNS subdomain of at most 63'
-    names = [device["name"] for device in devices]
-    for index, device in enumerate(devices):
-        path = ("spec", "devices", index)
-        if not is_label(device["name"]):
-            yield (
-                (*path, "name"),
-                f'"{device["name"]}" is not {FORMATS["dns-label"].what}: {FORMATS["dns-label"].allowed}',
-            )
-        if device["name"] in names[:index]:
-            yield (*path, "name"), f'two devices are named "{device["name"]}"'
-        body = device.get("basic", device)
-        yield from _device(body, (*path, "basic") if "basic" in device else path, limits.attributes_per_device)
-
-
-def _device(body: Mapping[str, Any], path: tuple[str | int, ...], most: int) -> Iterator[Finding]:
-    attributes, capacity = body.get("attributes", {}), body.get("capacity", {})
-    if len(attributes) + len(capacity) > most:
-        yield path, f"{len(attributes) + len(capacity)} attributes and capacities, a device may have {most}"
-    for name in (*attributes, *capacity):
-        if not FORMATS["attribute"].test(name):
-            yield (
-                (*path, "attributes", name),
-                f'"{name}" is not {FORMATS["attribute"].what}: {FORMATS["attribute"].allowed}',
-            )
-    for name, value in attributes.items():
-        yield from _attribute(value, (*path, "attributes", name))
-    for name, value in capacity.items():
-        if not is_quantity(str(value["value"])):
-            yield (*path, "capacity", name), f'"{value["value"]}" is not {FORMATS["quantity"].what}'
-
-
-def _attribute(value: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
-    if len(value) != 1:
-        yield path, f"{len(value)} values, an attribute has one"
-    for sort in ("string", "version"):
-        if len(str(value.get(sort, "")).encode()) > 64:
-            yield (*path, sort), "longer than 64 bytes"
-    if "version" in value and not is_semver(value["version"]):
-        yield (*path, "version"), f'"{value["version"]}" is not {FORMATS["semver"].what}: {FORMATS["semver"].allowed}'
-
-
-def _claim(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
-    spec, path = document["spec"], ("spec",)
-    if document["kind"] == "ResourceClaimTemplate":
-        spec, path = spec["spec"], ("spec", "spec")  # type: ignore[assignment]
-    total = 0
-    for index, request in enumerate(spec["devices"]["requests"]):
-        where = (*path, "devices", "requests", index)
-        if not is_label(request["name"]):
-            yield (*where, "name"), f'"{request["name"]}" is not {FORMATS["dns-label"].what}'
-        total += request.get("exactly", request).get("count", 1)
-    if total > kubernetes.limits.devices_per_claim:
-        yield (
-            (*path, "devices"),
-            f"{total} devices, a claim may have {kubernetes.limits.devices_per_claim}: pods would wait for ever",
-        )
+def _rule(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    yield from devicerules.taint_findings(document["spec"]["taint"], ("spec", "taint"))
 
 
 def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
@@ -205,8 +145,9 @@ def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Findin
 
 _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "Node": _node,
-    "ResourceSlice": _slice,
-    "ResourceClaim": _claim,
-    "ResourceClaimTemplate": _claim,
+    "DeviceTaintRule": _rule,
+    "ResourceSlice": devicerules.slice_findings,
+    "ResourceClaim": devicerules.claim_findings,
+    "ResourceClaimTemplate": devicerules.claim_findings,
     "Job": _job,
 }

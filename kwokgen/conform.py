@@ -94,6 +94,7 @@ def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     allowed = " or ".join(TYPES[name] for name in wanted)
     raw = shortened(place.raw(*path))
     hint = f'write "{_right(error, raw)}", in quotes' if "string" in wanted and raw and raw != "null" else ""
+    hint = hint or error.schema.get("x-hint", "")
     if isinstance(error.instance, float) and hint and f"{error.instance:g}" != raw:
         hint = f"YAML reads it as {error.instance:g}; {hint}"
     yield Problem(place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {found(error.instance, raw)}", hint)
@@ -135,7 +136,7 @@ def _additional(error: Any, place: Place, path: tuple[Any, ...], code: str) -> I
         if key not in known:
             free = [name for name in known if name not in error.instance]
             near = nearest(key, known)
-            hint = f'did you mean "{near}"?' if near else ""
+            hint = error.schema.get("x-hint") or (f'did you mean "{near}"?' if near else "")
             message = f'unknown key "{shortened(key)}". available: {quoted(free) or "none"}'
             yield Problem(place.key(*path, key), code, message, hint)
 
@@ -181,13 +182,15 @@ def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     word = "at least" if error.validator.startswith("min") else "at most"
     unit = {"Length": "characters", "Items": "items", "Properties": "keys"}[error.validator[3:]]
     size = len(error.instance)
-    yield Problem(place.pos(*path), code, f"{_subject(path)} must have {word} {limit} {unit}, not {size}")
+    message = f"{_subject(path)} must have {word} {limit} {unit}, not {size}"
+    yield Problem(place.pos(*path), code, message, error.schema.get("x-hint", ""))
 
 
 def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     about = error.schema.get("description", "")
     examples: Iterable[object] = error.schema.get("examples", ())
-    hint = "such as " + quoted(str(example) for example in examples) if examples else ""
+    texts = [example for example in examples if isinstance(example, str)]
+    hint = "such as " + quoted(texts) if texts else ""
     yield Problem(
         place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint
     )
@@ -218,6 +221,7 @@ _SAY: dict[str, Callable[[Any, Place, tuple[Any, ...], str], Iterator[Problem]]]
     "minItems": _size,
     "maxItems": _size,
     "minProperties": _size,
+    "maxProperties": _size,
     "pattern": _pattern,
     "uniqueItems": _unique,
 }

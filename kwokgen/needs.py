@@ -2,21 +2,113 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from kwokgen.model.claim import Ask
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.device import Devices, DeviceTaint, Listed
+from kwokgen.model.place import Place
 from kwokgen.model.target import Requirements
+from kwokgen.problem import Pos
+
+BY_CLASS = "deviceclass.resource.kubernetes.io/"
+"""Begins the extended resource that every DeviceClass has by itself."""
+Use = tuple[str, Pos]
+"""A feature of DRA, and the place that asks for it."""
 
 
 def requirements(cluster: Cluster) -> Requirements:
     """Gates and API versions that are off by default, and what other programs must have brought."""
-    dra = bool(cluster.claims or cluster.device_classes or any(pool.slices for pool in cluster.pools))
+    dra = bool(cluster.claims or cluster.device_classes or any(pool.published for pool in cluster.pools))
     others = []
     if cluster.controller.run == "existing":
         others.append(
             "a KWOK controller that takes Stages as objects and manages nodes annotated kwok.x-k8s.io/node=fake"
         )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
+    known = cluster.kubernetes.features
+    features = [known[feature] for feature in sorted({feature for feature, _ in used(cluster)} & known.keys())]
+    gates = [gate for feature in features for gate in feature.gates]
+    configs = [config for feature in features for config in feature.runtime_config]
     return Requirements(
-        gates=cluster.kubernetes.gates if dra else (),
-        runtime_config=cluster.kubernetes.runtime_config if dra else (),
+        gates=tuple(dict.fromkeys((*cluster.kubernetes.gates, *gates))) if dra else (),
+        runtime_config=tuple(dict.fromkeys((*cluster.kubernetes.runtime_config, *configs))) if dra else (),
         others=tuple(others),
     )
+
+
+def used(cluster: Cluster) -> Iterator[Use]:
+    """Every feature of DRA beyond plain devices and claims, at each place that asks for it."""
+    for pool in cluster.pools:
+        for devices in pool.published:
+            yield from _devices(devices)
+    for network in cluster.network_devices:
+        yield from _devices(network.devices)
+    for rule in cluster.device_taint_rules:
+        yield "device-taint-rules", rule.at.pos()
+        yield from _effect(rule.taint, rule.at)
+    yield from _classes(cluster)
+    yield from _claims(cluster)
+
+
+def _devices(devices: Devices) -> Iterator[Use]:
+    if devices.counter_sets:
+        yield "partitions", devices.at.pos("partitions", "mode")
+    if devices.devices and devices.devices[0].policies:
+        yield "capacity-sharing", devices.at.pos("sharing", "by")
+    for name, value in devices.devices[0].attributes.items() if devices.devices else ():
+        if isinstance(value, Listed):
+            yield "list-attributes", devices.at.pos("attributes", name)
+    for mark in devices.marks:
+        if mark.taint:
+            yield "device-taints", mark.at.pos("key")
+            yield from _effect(mark.taint, mark.at)
+
+
+def _effect(taint: DeviceTaint, at: Place) -> Iterator[Use]:
+    if taint.effect == "None":
+        yield "device-taint-none", at.pos("effect")
+
+
+def _classes(cluster: Cluster) -> Iterator[Use]:
+    for entry in cluster.device_classes:
+        yield from _words(entry.selectors, entry.at)
+        if entry.resource:
+            yield "extended-resources", entry.at.pos("extendedResourceName")
+    for workload in cluster.workloads:
+        for container, at in ((workload.container, workload.at.below("container")),):
+            for name in container.requests:
+                if name.startswith(BY_CLASS):
+                    yield "extended-resources", at.pos("resources", name)
+
+
+def _claims(cluster: Cluster) -> Iterator[Use]:
+    for claim in cluster.claims:
+        for constraint in claim.constraints:
+            if constraint.distinct:
+                yield "distinct-attribute", constraint.at.pos("distinctAttribute")
+        for request in claim.requests:
+            if request.admin:
+                yield "admin-access", request.at.pos("adminAccess")
+            if request.first_available:
+                yield "first-available", request.at.pos("firstAvailable")
+            for ask in request.asks:
+                yield from _ask(ask)
+
+
+def _words(selectors: tuple[str, ...], at: Place) -> Iterator[Use]:
+    """What of CEL comes with a feature."""
+    if any(".includes(" in text for text in selectors):
+        yield "list-attributes", at.pos("selectors")
+    if any("device.allowMultipleAllocations" in text for text in selectors):
+        yield "capacity-sharing", at.pos("selectors")
+
+
+def _ask(ask: Ask) -> Iterator[Use]:
+    yield from _words(ask.selectors, ask.at)
+    if ask.capacity:
+        yield "capacity-sharing", ask.at.pos("capacity")
+    for index, toleration in enumerate(ask.tolerations):
+        yield "device-taints", ask.at.pos("tolerations", index)
+        if toleration.effect == "None":
+            yield "device-taint-none", ask.at.pos("tolerations", index, "effect")

@@ -60,11 +60,11 @@ def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ..
     """
     sound = shape.sound(node)
     cluster, unresolved = resolve.resolve(sound, catalog)
-    found = (*unresolved, *checks.check(cluster), *_expressions(cluster))
+    whole = not errors((*sound.problems, *unresolved))
+    found = (*unresolved, *checks.check(cluster, whole=whole), *_expressions(cluster))
     problems = (*sound.problems, *(problem for problem in found if problem.pos not in sound.lost))
     if errors(problems):
-        understood = not errors((*sound.problems, *unresolved))
-        raise KwokgenError(*problems, *(_patched(cluster)[1] if understood else ()))
+        raise KwokgenError(*problems, *(_patched(cluster)[1] if whole else ()))
     return cluster, ordered(problems)
 
 

@@ -123,6 +123,9 @@ def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
     possible = written | set(ALWAYS)
     if not cluster.kubernetes.runtime_config:
         possible |= {(f"resource.k8s.io/{cluster.kubernetes.resource_api}", kind) for kind in DEVICES}
+    rules = cluster.kubernetes.features.get("device-taint-rules")
+    if rules and rules.api and not rules.runtime_config:
+        possible.add((f"resource.k8s.io/{rules.api}", "DeviceTaintRule"))
     kinds = sorted({kind.lower() for _, kind in possible})
     versions = sorted({_allowed(version, kind) for version, kind in possible})
     yield "## Change, and delete"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, takewhile
 from typing import Any, NamedTuple
 
-from kwokgen import apirules, apischema
+from kwokgen import apirules, apischema, devicerules
 from kwokgen.conform import shortened
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
@@ -26,11 +26,12 @@ def verify(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
             if id(run.shape) in seen:
                 continue
             seen.add(id(run.shape))
-            for document in run.shape.documents:
-                # Names only grow with the index, so the last row has the longest.
-                row = filled(document, one.columns, run.last)
-                problems += [_problem(cluster, one, row, finding) for finding in _findings(cluster, row)]
-                problems += _large(one, row)
+            # Names only grow with the index, so the last row has the longest.
+            rows = [filled(document, one.columns, run.last) for document in run.shape.documents]
+            found = [(row, finding) for row in rows for finding in _findings(cluster, row)]
+            found += () if found else devicerules.pool_findings(rows)
+            problems += [_problem(cluster, one, row, finding) for row, finding in found]
+            problems += [problem for row in rows for problem in _large(one, row)]
     return (*problems, *_twice(series))
 
 

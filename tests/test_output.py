@@ -26,6 +26,7 @@ ORDER = (
     {"DeviceClass"},
     {"Node"},
     {"ResourceSlice"},
+    {"DeviceTaintRule"},
     {"ResourceClaim", "ResourceClaimTemplate"},
     {"Job"},
 )
@@ -192,6 +193,19 @@ def test_devices_are_cut_into_slices_of_128(tmp_path: Path, devices: int, sizes:
             {"name": node, "generation": 1, "resourceSliceCount": len(sizes)}
         ] * len(sizes)
         assert len({device["name"] for one in slices for device in one["devices"]}) == devices
+
+
+@pytest.mark.parametrize(("devices", "sizes"), [(64, [64]), (200, [64, 64, 64, 8])])
+def test_tainted_devices_are_cut_into_slices_of_64(tmp_path: Path, devices: int, sizes: list[int]) -> None:
+    """C24: a taint of one device halves what a slice may hold, from 1.35 on, on the nodes that have it."""
+    own = (OWN % devices).replace("count:", "taints: [{nodes: [1], devices: [0], key: x, effect: NoSchedule}], count:")
+    spec = f"pools: [{{name: a, count: 3, {own}}}]"
+    for minor, tainted in (("1.37", sizes), ("1.34", [devices] if devices <= 128 else [128, devices - 128])):
+        found = documents(rendered(tmp_path, spec, f"kubernetes='{minor}'"), "ResourceSlice")
+        slices = [one["spec"] for one in found.values()]
+        assert [len(one["devices"]) for one in slices if one["nodeName"] == "a-1"] == tainted
+        assert all(len(one["devices"]) <= 128 for one in slices)
+        assert len([one for one in slices if one["nodeName"] == "a-0"]) == (devices + 127) // 128
 
 
 SAME = [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}, {"LC_ALL": "C", "LANG": "C", "HOME": "/"}]

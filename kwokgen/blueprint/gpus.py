@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from kwokgen.blueprint import partitions
+from kwokgen.blueprint.devices import ROOT, Values, Whole, attributes, counted, marks, offers, one_root, roots
 from kwokgen.blueprint.scope import Data, Scope, quantities
+from kwokgen.blueprint.sharing import opaque, policies
 from kwokgen.catalog import Fact
-from kwokgen.model.gpu import Attribute, Gpus, Identity, Pci, PciAddress, Version
+from kwokgen.model.device import Device, Devices
+from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
+
+OF_DEVICES = ("partitions", "taints", "missing")
+UNSEEN = ("attributes", "capacity", "deviceName", "pcieRoots")
+"""What an extended resource does not show."""
 
 
 class Bare(NamedTuple):
@@ -21,6 +29,14 @@ class Bare(NamedTuple):
     at: Place
 
 
+class _Kind(NamedTuple):
+    """What the GPUs are: a model with its driver, or neither."""
+
+    model: Fact | None
+    driver: Fact | None
+    whole: Whole
+
+
 def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None:
     """The GPUs of each node; None for a pool without, or with problems."""
     written: Data = item.get("gpus", {})
@@ -28,19 +44,14 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
     if not written and not bare.gpus:
         _none(scope, item, at)
         return None
-    if "driver" in written:
-        if item["gpuOperatorLabels"]:
-            scope.fail(at.pos("gpuOperatorLabels"), "gpus", "only models of the catalogue have labels", "leave it out")
-        return _own(scope, written, where)
-    brought = dict(bare.gpus or {})
-    _unchanged(scope, written, brought, where, bare.machine.name)
-    model, count = written.get("model", brought.get("model")), written.get("count", brought.get("count"))
-    if model is None or count is None:
-        missing = "model" if model is None else "count"
-        hint = "model: h100-sxm5-80gb, or driver: for one of your own" if model is None else "count: 8"
-        scope.fail(where.pos(), "gpus", f'missing key "{missing}": the machine brings no GPUs', hint)
+    if "driver" in written and item["gpuOperatorLabels"]:
+        scope.fail(at.pos("gpuOperatorLabels"), "gpus", "only models of the catalogue have labels", "leave it out")
+    kind = _own(scope, written, where) if "driver" in written else _brought(scope, written, where, bare)
+    if kind is None or not counted(scope, written, where, kind.whole.count):
         return None
-    return _modelled(scope, written, where, str(model), int(count), bare)
+    if item["expose"] == "extended-resource":
+        _unseen(scope, written, where)
+    return _made(scope, item, where, kind)
 
 
 def _none(scope: Scope, item: Data, at: Place) -> None:
@@ -50,13 +61,33 @@ def _none(scope: Scope, item: Data, at: Place) -> None:
         scope.fail(at.pos("expose"), "gpus", "the pool has no GPUs to expose", "leave it out, or add gpus")
 
 
-def _unchanged(scope: Scope, written: Data, brought: Data, at: Place, machine: str) -> None:
+def _unseen(scope: Scope, written: Data, at: Place) -> None:
+    """An extended resource is a number."""
+    for key in OF_DEVICES:
+        if key in written:
+            scope.fail(at.key(key), "gpus", f'"{key}" is of DRA devices, the pool exposes a number', "use expose: dra")
+    for key in UNSEEN:
+        if key in written:
+            scope.warn(at.key(key), "gpus", f'"{key}" changes nothing: the pool exposes a number', "leave it out")
+
+
+def _brought(scope: Scope, written: Data, at: Place, bare: Bare) -> _Kind | None:
+    """A model, as the machine brings it or as it is written."""
+    brought = dict(bare.gpus or {})
     for key in ("model", "count"):
         if key in written and written[key] == brought.get(key):
-            scope.warn(at.pos(key), "override", f"{machine} has {key}: {written[key]} by itself", "leave it out")
+            message = f"{bare.machine.name} has {key}: {written[key]} by itself"
+            scope.warn(at.pos(key), "override", message, "leave it out")
+    model, count = written.get("model", brought.get("model")), written.get("count", brought.get("count"))
+    if model is None or count is None:
+        missing = "model" if model is None else "count"
+        hint = "model: h100-sxm5-80gb, or driver: for one of your own" if model is None else "count: 8"
+        scope.fail(at.pos(), "gpus", f'missing key "{missing}": the machine brings no GPUs', hint)
+        return None
+    return _modelled(scope, written, at, str(model), int(count), bare)
 
 
-def _modelled(scope: Scope, written: Data, at: Place, model: str, count: int, bare: Bare) -> Gpus | None:
+def _modelled(scope: Scope, written: Data, at: Place, model: str, count: int, bare: Bare) -> _Kind | None:
     if "resource" in written:
         scope.fail(at.key("resource"), "gpus", "a model's extended resource is its driver's", "leave it out")
     asked = at.pos("model") if "model" in written else bare.at.pos("gpus", "model")
@@ -64,23 +95,23 @@ def _modelled(scope: Scope, written: Data, at: Place, model: str, count: int, ba
     driver = scope.fact("drivers", fact.data["driver"], fact.at.pos("driver"), "driver") if fact else None
     if fact is None or driver is None:
         return None
-    own = _attributes(driver.data.get("attributes", {})) | _attributes(fact.data.get("attributes", {}))
-    attributes, capacity = _overridden(scope, written, at, own, _capacity(fact))
-    before, after = written.get("deviceName", driver.data["deviceName"]).split("{index}")
-    return Gpus(
-        model=model,
-        count=count,
+    own = attributes(driver.data.get("attributes", {})) | attributes(fact.data.get("attributes", {}))
+    values, capacity = _overridden(scope, written, at, own, _capacity(fact))
+    before, after = written.get("deviceName", driver.data.get("deviceName", "gpu-{index}")).split("{index}")
+    uuid = driver.data.get("uuid")
+    whole = Whole(
         driver=driver.name,
-        resource=driver.data["extendedResource"],
-        device_before=before,
-        device_after=after,
-        attributes=attributes,
+        before=before,
+        after=after,
+        count=count,
+        attributes=values,
         capacity=capacity,
-        identity=_identity(driver),
-        pci=_pci(driver, bare, count),
-        labels=_labels(driver, fact, count),
-        selectors=tuple(driver.data["selectors"]),
+        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
+        uuid=(uuid["attribute"], uuid["prefix"]) if uuid else None,
+        pci=_pci(driver, bare, written, count),
     )
+    one_root(scope, written, at, driver.data.get("pci", {}).get("root", ROOT))
+    return _Kind(fact, driver, whole)
 
 
 def _capacity(fact: Fact) -> dict[str, str]:
@@ -88,36 +119,28 @@ def _capacity(fact: Fact) -> dict[str, str]:
 
 
 def _overridden(
-    scope: Scope, written: Data, at: Place, attributes: dict[str, Attribute], capacity: dict[str, str]
-) -> tuple[dict[str, Attribute], dict[str, str]]:
-    new_attributes = _attributes(written.get("attributes", {}))
+    scope: Scope, written: Data, at: Place, known: Values, capacity: dict[str, str]
+) -> tuple[Values, dict[str, str]]:
+    new_attributes = attributes(written.get("attributes", {}))
     new_capacity = quantities(written.get("capacity", {}), at.below("capacity"))
-    for section, new, old in (("attributes", new_attributes, attributes), ("capacity", new_capacity, capacity)):
+    for section, new, old in (("attributes", new_attributes, known), ("capacity", new_capacity, capacity)):
         for name, value in new.items():
             if name in old and old[name] == value:
                 scope.warn(at.pos(section, name), "override", f"the model has this {name} by itself", "leave it out")
-    return attributes | new_attributes, capacity | new_capacity
+    return dict(known) | new_attributes, capacity | new_capacity
 
 
-def _identity(driver: Fact) -> Identity | None:
-    uuid = driver.data.get("uuid")
-    return Identity(attribute=uuid["attribute"], prefix=uuid["prefix"]) if uuid else None
-
-
-def _pci(driver: Fact, bare: Bare, count: int) -> Pci | None:
+def _pci(driver: Fact, bare: Bare, written: Data, count: int) -> tuple[Mapping[str, str], ...]:
+    """Where each GPU sits: in the machine's slots, or on as many roots as are written."""
     names = driver.data.get("pci")
+    if "pcieRoots" in written:
+        return roots(written, count, *([names["root"]] if names else []))
     if not names or len(bare.pci) < count:
-        return None
-    addresses = tuple(PciAddress(bus=slot["bus"], root=slot["root"]) for slot in bare.pci[:count])
-    return Pci(bus_attribute=names["busID"], root_attribute=names["root"], addresses=addresses)
+        return ()
+    return tuple({names["busID"]: slot["bus"], names["root"]: slot["root"]} for slot in bare.pci[:count])
 
 
-def _labels(driver: Fact, fact: Fact, count: int) -> dict[str, str]:
-    counted = {driver.data["countLabel"]: str(count)} if "countLabel" in driver.data else {}
-    return dict(driver.data.get("labels", {})) | dict(fact.data.get("labels", {})) | counted
-
-
-def _own(scope: Scope, written: Data, at: Place) -> Gpus | None:
+def _own(scope: Scope, written: Data, at: Place) -> _Kind | None:
     if "model" in written:
         message = "a driver of one's own has no model of the catalogue"
         scope.fail(at.key("model"), "gpus", message, "leave out model, or driver")
@@ -125,22 +148,119 @@ def _own(scope: Scope, written: Data, at: Place) -> Gpus | None:
         scope.fail(at.pos(), "gpus", 'missing key "count": how many devices each node has')
         return None
     before, after = written.get("deviceName", "gpu-{index}").split("{index}")
-    driver = written["driver"]
-    return Gpus(
-        model=None,
+    capacity = quantities(written.get("capacity", {}), at.below("capacity"))
+    one_root(scope, written, at)
+    whole = Whole(
+        driver=written["driver"],
+        before=before,
+        after=after,
         count=written["count"],
-        driver=driver,
-        resource=written.get("resource"),
-        device_before=before,
-        device_after=after,
-        attributes=_attributes(written.get("attributes", {})),
-        capacity=quantities(written.get("capacity", {}), at.below("capacity")),
-        identity=None,
-        pci=None,
-        labels={},
-        selectors=(f"device.driver == '{driver}'",),
+        attributes=attributes(written.get("attributes", {})),
+        capacity=capacity,
+        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
+        pci=roots(written, written["count"]),
+    )
+    return _Kind(None, None, whole)
+
+
+def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
+    written: Data = item.get("gpus", {})
+    whole = kind.whole
+    cut = _cut(scope, written, at, kind) if "partitions" in written else None
+    if cut is None and "partitions" in written:
+        return None
+    made = cut or partitions.Cut(tuple(whole.device(index) for index in range(whole.count)))
+    extended = item["expose"] == "extended-resource"
+    config = None if extended else opaque(scope, written.get("sharing"), at.below("sharing"), kind.driver)
+    devices = Devices(
+        driver=whole.driver,
+        devices=made.devices,
+        counter_sets=made.counter_sets,
+        marks=marks(scope, written, at, item["count"], whole.count),
+        offers=offers({"driver": whole.driver}, kind.driver, _sorts(made.devices)),
+        config=config,
+        at=at,
+    )
+    return Gpus(
+        model=kind.model.name if kind.model else None,
+        count=whole.count,
+        resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
+        counted=whole.count * _replicas(scope, written, at, extended=extended),
+        devices=devices,
+        labels=_labels(kind, written) if kind.driver else {},
     )
 
 
-def _attributes(data: Mapping[str, Any]) -> dict[str, Attribute]:
-    return {name: Version(value["version"]) if isinstance(value, dict) else value for name, value in data.items()}
+def _sorts(devices: tuple[Device, ...]) -> frozenset[str]:
+    return frozenset("devices" if device.whole else "partitions" for device in devices)
+
+
+def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut | None:
+    asked, where = written["partitions"], at.below("partitions")
+    if "sharing" in written and written["sharing"]["by"] == "capacity":
+        message = "a GPU is cut or shared by capacity, not both"
+        scope.fail(at.below("sharing").pos("by"), "partitions", message, "leave out one of them")
+    form = kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM
+    _idle(scope, written, at, kind, form or {})
+    if kind.model and "table" in asked:
+        scope.fail(where.key("table"), "partitions", "the catalogue has the model's profiles", "leave out table")
+    known = kind.model.data.get("partitions") if kind.model else asked.get("table")
+    if form is None or known is None:
+        name = kind.model.name if kind.model else ""
+        message = f"nothing is known of partitions of {name}" if name else 'missing key "table": the sorts of partition'
+        scope.fail(
+            where.pos(), "partitions", message, "" if name else "table: {slices: 8, profiles: [{name: half, size: 4}]}"
+        )
+        return None
+    before = len(scope.problems)
+    cuts = partitions.table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
+    return None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
+
+
+def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, form: Mapping[str, Any]) -> None:
+    """Notes what partitions have by themselves."""
+    static = written["partitions"]["mode"] == "static"
+    for key in ("capacity", *(("deviceName",) if kind.model else ())) if static else ():
+        if key in written:
+            message = f'"{key}" is of whole GPUs, of which mode: static leaves none'
+            scope.fail(at.key(key), "partitions", message, "leave it out")
+    own = {*form.get("attributes", ()), *(form[key] for key in ("profile", "parent") if key in form)}
+    for name in written.get("attributes", {}):
+        if name in own:
+            scope.fail(at.key("attributes", name), "partitions", f'partitions have their own "{name}"', "leave it out")
+
+
+def _replicas(scope: Scope, written: Data, at: Place, *, extended: bool) -> int:
+    """How many times each GPU is counted."""
+    sharing = written.get("sharing", {})
+    where = at.below("sharing")
+    if extended and sharing.get("by") == "capacity":
+        scope.fail(where.pos("by"), "sharing", "only DRA devices are shared by capacity", "use expose: dra")
+    for key in ("interval", "activeThreadPercentage", "pinnedMemory") if extended else ():
+        if key in sharing:
+            message = f'"{key}" is of claims; a device plugin has it in its own configuration'
+            scope.fail(where.key(key), "sharing", message, "leave it out")
+    if extended and sharing and "replicas" not in sharing and sharing["by"] != "capacity":
+        scope.fail(where.pos(), "sharing", 'missing key "replicas": how many times each GPU is counted')
+    if not extended and "replicas" in sharing:
+        message = "replicas multiply an extended resource, the pool has DRA devices"
+        scope.fail(where.key("replicas"), "sharing", message, "leave it out, or use expose: extended-resource")
+    replicas: int = sharing.get("replicas", 1) if extended else 1
+    return replicas
+
+
+def _labels(kind: _Kind, written: Data) -> dict[str, str]:
+    """What the vendor's operator says of the node; partitions and sharing are told as well."""
+    if kind.driver is None or kind.model is None:
+        return {}
+    own, sharing = kind.driver.data, written.get("sharing", {})
+    counting = {own["countLabel"]: str(kind.whole.count)} if "countLabel" in own else {}
+    done = dict(own.get("labels", {})) | dict(kind.model.data.get("labels", {})) | counting
+    if "replicas" in sharing:
+        ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
+        done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}
+    for profile, number in written.get("partitions", {}).get("layout", {}).items():
+        values = {"profile": profile.replace("+", "."), "count": number * kind.whole.count}
+        ways = own.get("partitions", {}).get("labels", {})
+        done |= {key.format(**values): value.format(**values) for key, value in ways.items()}
+    return done

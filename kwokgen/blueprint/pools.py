@@ -7,8 +7,10 @@ from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Network
 
 from kwokgen import formats
+from kwokgen.blueprint import devices
 from kwokgen.blueprint.gpus import Bare, resolve_gpus
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.model.device import Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
@@ -43,7 +45,9 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
     lifecycle = scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of nodes")
     addresses = _addresses(scope, item, at, number)
     gpus = resolve_gpus(scope, item, at, bare) if bare else None
-    if gpus is None and "gpus" in item:
+    others = devices.others(scope, item, at, bare.pci if bare else ())
+    _distinct_drivers(scope, gpus if item["expose"] == "dra" else None, others)
+    if (gpus is None and "gpus" in item) or len(others) != len(item.get("devices", ())):
         scope.doubtful.add("pools")
     if bare is None or lifecycle is None or addresses is None:
         return None
@@ -54,6 +58,7 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         names=NamePattern.read(item.get("nodeName", item["name"] + "-{index}")),
         machine=_with_resource(scope, bare.machine, gpus, item, at),
         gpus=gpus,
+        others=others,
         exposes_resource=item["expose"] == "extended-resource",
         addresses=addresses,
         lifecycle=lifecycle,
@@ -64,6 +69,16 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         operator_labels=item["gpuOperatorLabels"],
         at=at,
     )
+
+
+def _distinct_drivers(scope: Scope, gpus: Gpus | None, others: tuple[Devices, ...]) -> None:
+    """A node's devices of one driver are one pool of DRA."""
+    seen = {gpus.devices.driver} if gpus else set()
+    for each in others:
+        if each.driver in seen:
+            message = f"the nodes have devices of {each.driver} already"
+            scope.fail(each.at.pos("driver"), "devices", message, "one list of devices a driver")
+        seen.add(each.driver)
 
 
 def _machine(scope: Scope, item: Data, at: Place) -> Bare | None:
@@ -144,7 +159,7 @@ def _with_resource(scope: Scope, machine: Machine, gpus: Gpus | None, item: Data
             "add gpus.resource, such as example.com/gpu",
         )
         return machine
-    extra = {gpus.resource: str(gpus.count)}
+    extra = {gpus.resource: str(gpus.counted)}
     return Machine(
         name=machine.name,
         arch=machine.arch,

@@ -7,7 +7,8 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import lifecycles, pools
+from kwokgen.blueprint import features, lifecycles, network, pools
+from kwokgen.blueprint.classes import device_classes, published
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
@@ -30,24 +31,30 @@ def resolve(sound: Sound, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...
 def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     name, spec, where = data["metadata"]["name"], data["spec"], at.below("spec")
     kubernetes = _kubernetes(scope, spec["kubernetes"], where)
-    namespaces = _namespaces(scope, spec, where, name)
+    namespaces = _namespaces(scope, spec, where, name, kubernetes)
     lives = lifecycles.resolve(scope, spec, where)
     found = pools.resolve(scope, spec, where, lives["nodes"])
     controller = _controller(scope, spec, where, name, lives)
-    names = tuple(namespace.name for namespace in namespaces)
-    classes = claims_of.device_classes(scope, spec, where, found)
-    claims = claims_of.claims(scope, spec, where, None if "pools" in scope.doubtful else classes, names)
+    fabric = network.network_devices(scope, spec, where)
+    classes = device_classes(scope, spec, where, found, fabric)
+    known = claims_of.Known(
+        classes=None if "pools" in scope.doubtful else {each.name: each for each in classes},
+        drivers={offer.name: devices.driver for devices in published(found, fabric) for offer in devices.offers},
+        namespaces=namespaces,
+    )
+    claims = claims_of.claims(scope, spec, where, known)
     parts = Parts(
         scope=scope,
         pools={pool.name: pool for pool in found},
         claims={claim.name: claim for claim in claims},
         lifecycles=lives["pods"],
-        namespaces=names,
+        classes=classes,
+        namespaces=tuple(namespace.name for namespace in namespaces),
         written_pools=tuple(pool["name"] for pool in spec["pools"]),
     )
     jobs = parts.workloads(spec, where)
     patches = _patches(scope, spec, where)
-    return Cluster(
+    cluster = Cluster(
         name=name,
         kubernetes=kubernetes,
         seed=spec["seed"],
@@ -56,12 +63,16 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         lifecycles=(*lives["nodes"], *lives["pods"]),
         capacity=lifecycles.capacity(scope, where),
         pools=found,
+        network_devices=fabric,
+        device_taint_rules=network.device_taint_rules(scope, spec, where, found),
         device_classes=classes,
         claims=claims,
         workloads=jobs,
         patches=patches,
         at=at,
     )
+    features.check(scope, cluster)
+    return cluster
 
 
 def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes:
@@ -76,14 +87,24 @@ def _fact_or_newest(scope: Scope, kind: str, name: str, pos: Pos, what: str) -> 
     return scope.fact(kind, name, pos, what) or scope.catalog.get(kind, newest, pos, what)
 
 
-def _namespaces(scope: Scope, spec: Data, at: Place, name: str) -> tuple[Namespace, ...]:
+def _namespaces(scope: Scope, spec: Data, at: Place, name: str, kubernetes: Kubernetes) -> tuple[Namespace, ...]:
     items = spec.get("namespaces")
     if items is None:
-        return (Namespace(name=name, labels={}, annotations={}, at=at),)
+        return (Namespace(name=name, labels={}, annotations={}, admin=False, at=at),)
     where = places(at, "namespaces", items)
     scope.distinct(items, where, "namespaces")
+    for item, place in zip(items, where, strict=True):
+        if item["adminAccess"] and kubernetes.admin_label in item.get("labels", {}):
+            message = f"adminAccess sets the label {kubernetes.admin_label} as well"
+            scope.fail(place.key("labels", kubernetes.admin_label), "claim", message, "leave out one of them")
     return tuple(
-        Namespace(name=item["name"], labels=item.get("labels", {}), annotations=item.get("annotations", {}), at=place)
+        Namespace(
+            name=item["name"],
+            labels=item.get("labels", {}) | ({kubernetes.admin_label: "true"} if item["adminAccess"] else {}),
+            annotations=item.get("annotations", {}),
+            admin=item["adminAccess"],
+            at=place,
+        )
         for item, place in zip(items, where, strict=True)
     )
 

@@ -16,7 +16,8 @@ Named = TypeVar("Named")
 Data = dict[str, Any]
 SECTIONS = {
     "claim": {"claims"},
-    "device class": {"deviceClasses", "pools"},
+    "capacity of the devices": {"pools"},
+    "device class": {"deviceClasses", "networkDevices", "pools"},
     "lifecycle of nodes": {"lifecycles"},
     "lifecycle of pods": {"lifecycles"},
     "namespace": {"namespaces"},

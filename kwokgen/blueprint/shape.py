@@ -150,6 +150,9 @@ def _fill(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> An
                 value[key] = deepcopy(default)
             if key in value:
                 value[key] = _fill(value[key], below, definitions)
+        others: Any = schema.get("additionalProperties")
+        for key in value.keys() - schema.get("properties", {}).keys() if isinstance(others, dict) else set[str]():
+            value[key] = _fill(value[key], others, definitions)
     if isinstance(value, list) and "items" in schema:
         return [_fill(item, schema["items"], definitions) for item in value]
     # 2.0 and 1e1 are integers to JSON Schema.

@@ -9,7 +9,7 @@ from typing import Any
 from kwokgen import formats
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
-from kwokgen.model.claim import Claim
+from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool, Taint
@@ -24,6 +24,7 @@ class Parts:
     scope: Scope
     pools: Mapping[str, Pool]
     claims: Mapping[str, Claim]
+    classes: tuple[DeviceClass, ...]
     lifecycles: tuple[Lifecycle, ...]
     namespaces: tuple[str, ...]
     written_pools: tuple[str, ...]
@@ -131,7 +132,10 @@ class Parts:
         return _container(item["container"], where, extra)
 
     def _resource(self, at: Place, pools: tuple[Pool, ...]) -> str | None:
+        by_class = {entry.name: entry.resource for entry in self.classes if entry.resource}
+        offered = {offer.name for pool in pools for devices in pool.published for offer in devices.offers}
         names = {pool.resource for pool in pools if pool.resource}
+        names |= {resource for name, resource in by_class.items() if name in offered}
         if len(names) == 1:
             return names.pop()
         if names:
@@ -141,7 +145,12 @@ class Parts:
             )
         elif pools and "pools" not in self.scope.doubtful:
             message = "no pool of the workload exposes its GPUs as an extended resource"
-            self.scope.fail(at.pos("gpus"), "workload", message, "use claims, or expose: extended-resource on the pool")
+            self.scope.fail(
+                at.pos("gpus"),
+                "workload",
+                message,
+                "use claims, expose: extended-resource on the pool, or an extendedResourceName of its class",
+            )
         return None
 
     def _init_containers(self, item: Data, at: Place, main: Container) -> tuple[Container, ...]:

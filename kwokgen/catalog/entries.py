@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kwokgen.catalog import Fact
-from kwokgen.model.target import Kubernetes, Kwok, Limits
+from kwokgen.model.target import Feature, Kubernetes, Kwok, Limits
 from kwokgen.model.template import Template
 
 
 def kubernetes(fact: Fact) -> Kubernetes:
     """A minor of `catalog/kubernetes/`."""
-    data, limits = fact.data, fact.data["limits"]
+    data = fact.data
     return Kubernetes(
         minor=fact.name,
         kubelet=data["kubelet"],
@@ -17,11 +20,35 @@ def kubernetes(fact: Fact) -> Kubernetes:
         resource_api=data["resourceAPI"],
         gates=tuple(data["requires"]["gates"]),
         runtime_config=tuple(data["requires"]["runtimeConfig"]),
-        limits=Limits(
-            devices_per_slice=limits["devicesPerSlice"],
-            devices_per_claim=limits["devicesPerClaim"],
-            attributes_per_device=limits["attributesPerDevice"],
-        ),
+        features={name: _feature(entry, data["gates"]) for name, entry in data["features"].items()},
+        own_counters=data["counters"] == "own-slice",
+        admin_label=data["adminAccessLabel"],
+        limits=_limits(data["limits"]),
+        faults={fault["id"]: fault["summary"] for fault in data["faults"]},
+    )
+
+
+def _feature(entry: Mapping[str, Any], gates: Mapping[str, Any]) -> Feature:
+    return Feature(
+        gates=tuple(gate for gate in entry.get("gates", ()) if not gates[gate]["default"]),
+        runtime_config=tuple(entry.get("runtimeConfig", ())),
+        api=entry.get("api"),
+    )
+
+
+def _limits(data: Mapping[str, int]) -> Limits:
+    return Limits(
+        devices_per_slice=data["devicesPerSlice"],
+        devices_per_advanced_slice=data["devicesPerAdvancedSlice"],
+        devices_per_claim=data["devicesPerClaim"],
+        attributes_per_device=data["attributesPerDevice"],
+        values_per_device=data.get("attributeValuesPerDevice"),
+        taints_per_device=data.get("taintsPerDevice"),
+        sets_per_slice=data.get("counterSetsPerSlice"),
+        counters_per_slice=data.get("countersPerSlice"),
+        counters_per_set=data.get("countersPerSet"),
+        counters_per_device=data.get("countersPerDevice"),
+        consumed_per_slice=data.get("consumedCountersPerSlice"),
     )
 
 

@@ -13,7 +13,10 @@ from kwokgen.problem import Problem
 
 
 class Check(Protocol):
-    """What a module of this folder has; ID is the code of its problems."""
+    """What a module of this folder has; ID is the code of its problems.
+
+    With WHOLE = True it is asked only of a cluster that was understood as a whole: it misses what may be lost.
+    """
 
     ID: str
     SUMMARY: str
@@ -32,6 +35,7 @@ def modules() -> tuple[Check, ...]:
     )
 
 
-def check(cluster: Cluster) -> tuple[Problem, ...]:
-    """Every problem that any rule finds."""
-    return tuple(problem for module in modules() for problem in module.check(cluster))
+def check(cluster: Cluster, *, whole: bool) -> tuple[Problem, ...]:
+    """Every problem that any rule finds; `whole` is whether all of the blueprint was understood."""
+    asked = (module for module in modules() if whole or not getattr(module, "WHOLE", False))
+    return tuple(problem for module in asked for problem in module.check(cluster))

@@ -1,21 +1,25 @@
-"""Names of devices: DNS labels, with the last index."""
+"""Names of devices: DNS labels, each once in a pool."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from kwokgen.checks._devices import published
 from kwokgen.formats import FORMATS, is_label
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem
 
 ID = "device-name"
-SUMMARY = "Names of devices are DNS labels"
+SUMMARY = "Names of devices are DNS labels, each once in a pool"
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
-    """Pools whose devices cannot have their names."""
-    for pool in cluster.pools:
-        if pool.gpus and pool.slices and not is_label(pool.gpus.device(pool.gpus.count - 1)):
-            name, form = pool.gpus.device(pool.gpus.count - 1), FORMATS["dns-label"]
-            pos = pool.at.pos("gpus", "deviceName")
-            yield Problem(pos, ID, f'the device name "{name}" is not {form.what}: {form.allowed}')
+    """Devices that cannot have their names."""
+    for devices in published(cluster):
+        pos, names = devices.at.pos("deviceName"), Counter(device.name for device in devices.devices)
+        if wrong := [name for name in names if not is_label(name)]:
+            form = FORMATS["dns-label"]
+            yield Problem(pos, ID, f'the device name "{wrong[-1]}" is not {form.what}: {form.allowed}')
+        if twice := [name for name, number in names.items() if number > 1]:
+            yield Problem(pos, ID, f'two devices are named "{twice[0]}"')

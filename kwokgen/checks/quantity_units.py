@@ -19,8 +19,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for pool in cluster.pools:
         for section in ("machine", "capacity"):
             yield from _amounts(pool.at.below(section), pool.machine.capacity)
-        if pool.gpus:
-            yield from _fractions(pool.at.below("gpus", "capacity"), pool.gpus.capacity)
+        for devices in (*((pool.gpus.devices,) if pool.gpus else ()), *pool.others):
+            written = devices.devices[0].capacity if devices.devices else {}
+            yield from _fractions(devices.at.below("capacity"), written)
     for workload in cluster.workloads:
         yield from _amounts(workload.at.below("container", "resources"), workload.container.requests)
         for index, container in enumerate(workload.init_containers):

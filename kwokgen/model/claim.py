@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from kwokgen.model.device import Opaque
 from kwokgen.model.place import Place
 
 
@@ -13,10 +15,22 @@ class DeviceClass(NamedTuple):
     name: str
     selectors: tuple[str, ...]
     created: bool
+    resource: str | None
+    config: tuple[Opaque, ...]
     at: Place
 
 
-class Request(NamedTuple):
+class Toleration(NamedTuple):
+    """Taints of devices that a request puts up with; a key or effect of None is every one."""
+
+    operator: str
+    key: str | None = None
+    value: str | None = None
+    effect: str | None = None
+    seconds: int | None = None
+
+
+class Ask(NamedTuple):
     """A number of devices of a class; a `count` of None is all that match."""
 
     name: str
@@ -24,6 +38,32 @@ class Request(NamedTuple):
     count: int | None  # type: ignore[assignment]  # over the method of tuples
     selectors: tuple[str, ...]
     model: str | None
+    capacity: Mapping[str, str]
+    tolerations: tuple[Toleration, ...]
+    at: Place
+
+
+class Request(NamedTuple):
+    """One ask, or the first of several that can be had."""
+
+    name: str
+    asks: tuple[Ask, ...]
+    first_available: bool
+    admin: bool
+    at: Place
+
+    @property
+    def least(self) -> int:
+        """The fewest devices that it can be given, as far as the claim says."""
+        return min(ask.count or 0 for ask in self.asks)
+
+
+class Constraint(NamedTuple):
+    """An attribute that the devices of some requests have in common, or no two of them; all requests when empty."""
+
+    attribute: str
+    distinct: bool
+    requests: tuple[str, ...]
     at: Place
 
 
@@ -34,6 +74,8 @@ class Claim(NamedTuple):
     namespace: str
     shared: bool
     requests: tuple[Request, ...]
+    constraints: tuple[Constraint, ...]
+    config: tuple[Opaque, ...]
     at: Place
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.claim import Claim, DeviceClass
+from kwokgen.model.device import DeviceTaintRule, NetworkDevices
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -23,6 +24,7 @@ class Namespace(NamedTuple):
     name: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    admin: bool
     at: Place
 
 
@@ -65,6 +67,8 @@ class Cluster(NamedTuple):
     lifecycles: tuple[Lifecycle, ...]
     capacity: tuple[Stage, ...]
     pools: tuple[Pool, ...]
+    network_devices: tuple[NetworkDevices, ...]
+    device_taint_rules: tuple[DeviceTaintRule, ...]
     device_classes: tuple[DeviceClass, ...]
     claims: tuple[Claim, ...]
     workloads: tuple[Workload, ...]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
+from kwokgen.model.device import Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
@@ -54,7 +55,7 @@ class Machine(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """`number` is its position in the blueprint, which its addresses follow from."""
+    """`number` is its position in the blueprint, which its addresses follow from; `others` are devices beside GPUs."""
 
     name: str
     number: int
@@ -62,6 +63,7 @@ class Pool(NamedTuple):
     names: NamePattern
     machine: Machine
     gpus: Gpus | None
+    others: tuple[Devices, ...]
     exposes_resource: bool
     addresses: IPv4Network
     lifecycle: Lifecycle
@@ -76,6 +78,11 @@ class Pool(NamedTuple):
     def slices(self) -> bool:
         """Whether its GPUs are DRA devices."""
         return self.gpus is not None and not self.exposes_resource
+
+    @property
+    def published(self) -> tuple[Devices, ...]:
+        """The DRA devices of each of its nodes, by driver."""
+        return (*((self.gpus.devices,) if self.gpus and self.slices else ()), *self.others)
 
     @property
     def resource(self) -> str | None:

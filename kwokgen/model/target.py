@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kwokgen.model.template import Template
 
 
 class Limits(NamedTuple):
-    """What one object may hold on a minor."""
+    """What one object may hold on a minor; None where the minor has no such limit.
+
+    A slice is advanced when a device of it has taints, consumes counters, or has attributes of several values.
+    """
 
     devices_per_slice: int
+    devices_per_advanced_slice: int
     devices_per_claim: int
     attributes_per_device: int
+    values_per_device: int | None = None
+    taints_per_device: int | None = None
+    sets_per_slice: int | None = None
+    counters_per_slice: int | None = None
+    counters_per_set: int | None = None
+    counters_per_device: int | None = None
+    consumed_per_slice: int | None = None
+
+
+class Feature(NamedTuple):
+    """What a part of DRA needs that is off by default, and the API version of its objects where that is another."""
+
+    gates: tuple[str, ...]
+    runtime_config: tuple[str, ...]
+    api: str | None
 
 
 class Kubernetes(NamedTuple):
     """A minor: `resource_api` is the version of resource.k8s.io to write; gates and runtime_config are what DRA needs.
 
-    `watch_list` is whether the API server begins a watch with a list when it is asked to.
+    `watch_list` is whether the API server begins a watch with a list when it is asked to, `own_counters` whether the
+    counters of partitions stand in slices of their own, `faults` the ids of what it is known to get wrong.
     """
 
     minor: str
@@ -27,7 +48,11 @@ class Kubernetes(NamedTuple):
     resource_api: str
     gates: tuple[str, ...]
     runtime_config: tuple[str, ...]
+    features: Mapping[str, Feature]
+    own_counters: bool
+    admin_label: str
     limits: Limits
+    faults: Mapping[str, str]
 
 
 class Kwok(NamedTuple):

@@ -7,90 +7,91 @@ from hashlib import blake2b
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.gpu import Attribute, Gpus, Version
+from kwokgen.model.device import Devices, NetworkDevices
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import POOL, metadata
+from kwokgen.resources._common import INSTANCE, POOL, metadata
+from kwokgen.resources._devices import Part, parts
 from kwokgen.resources.node import NAME, NODES_A_FILE
 from kwokgen.resources.node import columns as node_columns
-from kwokgen.series import Document, Join, Run, Series, Shape, Slot
+from kwokgen.series import Document, Join, Run, Series, Shape
 
 KIND = "ResourceSlice"
 IMMUTABLE = (("spec", "driver"), ("spec", "nodeName"), ("spec", "pool", "name"))
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
-    """A series a pool whose GPUs are devices."""
+    """A series a pool with DRA devices, and the slices of devices that belong to no node."""
     for pool in cluster.pools:
-        if pool.gpus is None or not pool.slices:
-            continue
-        name = node_columns(pool)["name"]
+        if pool.published:
+            yield Series(
+                file=f"50-slices-{pool.name}.yaml",
+                runs=tuple(_runs(cluster, pool)),
+                at=pool.at,
+                by=__name__,
+                columns={"name": node_columns(pool)["name"], "hex": lambda index: f"{index:08x}"},
+                chunk=NODES_A_FILE,
+                pool=pool.name,
+            )
+    for network in cluster.network_devices:
         yield Series(
-            file=f"50-slices-{pool.name}.yaml",
-            runs=(Run(Shape(_slices(cluster, pool, pool.gpus)), 0, pool.count - 1),),
-            at=pool.at,
+            file="51-network-devices.yaml",
+            runs=(Run(Shape(tuple(_network_slices(cluster, network))), 0, 0),),
+            at=network.at,
             by=__name__,
-            columns={"name": name, "hex": lambda index: f"{index:08x}"},
-            chunk=NODES_A_FILE,
-            pool=pool.name,
         )
 
 
-def _slices(cluster: Cluster, pool: Pool, gpus: Gpus) -> tuple[Document, ...]:
-    most = cluster.kubernetes.limits.devices_per_slice
-    starts = range(0, gpus.count, most)
-    return tuple(
-        _slice(cluster, pool, gpus, number, range(start, min(start + most, gpus.count)), len(starts))
-        for number, start in enumerate(starts)
-    )
+def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
+    """A shape for each stretch of nodes that have the same taints and the same devices missing."""
+    shapes: dict[tuple[int, ...], Shape] = {}
+    marks = [mark for devices in pool.published for mark in devices.marks]
+    edges = {edge for mark in marks for first, last in mark.nodes for edge in (first, last + 1)}
+    starts = sorted({0, *edges} - {pool.count})
+    for first, after in zip(starts, [*starts[1:], pool.count], strict=True):
+        held = tuple(number for number, mark in enumerate(marks) if mark.holds(first))
+        if held not in shapes:
+            shapes[held] = Shape(tuple(_slices(cluster, pool, first)))
+        yield Run(shapes[held], first, after - 1)
 
 
-def _slice(cluster: Cluster, pool: Pool, gpus: Gpus, number: int, devices: range, total: int) -> Document:
-    suffix = f"-{gpus.driver}" + (f"-{number}" if number else "")
-    return {
-        "apiVersion": f"resource.k8s.io/{cluster.kubernetes.resource_api}",
-        "kind": KIND,
-        "metadata": metadata(cluster, Join((NAME, suffix)), labels={POOL: pool.name}),
-        "spec": {
-            "driver": gpus.driver,
-            "nodeName": NAME,
-            "pool": {"name": NAME, "generation": 1, "resourceSliceCount": total},
-            "devices": [_device(cluster, pool, gpus, index) for index in devices],
-        },
-    }
+def _slices(cluster: Cluster, pool: Pool, node: int) -> Iterator[Document]:
+    for devices in pool.published:
+        here = devices._replace(marks=tuple(mark for mark in devices.marks if mark.holds(node)))
+        salt = f"{cluster.name}/{pool.name}"
+        yield from _documents(cluster, here, NAME, {"nodeName": NAME}, {POOL: pool.name}, salt)
 
 
-def _device(cluster: Cluster, pool: Pool, gpus: Gpus, index: int) -> dict[str, Any]:
-    # Empty maps are dropped by the API server, and a second apply would write them anew.
-    body: dict[str, Any] = {}
-    if attributes := _attributes(cluster, pool, gpus, index):
-        body["attributes"] = attributes
-    if gpus.capacity:
-        body["capacity"] = {name: {"value": value} for name, value in gpus.capacity.items()}
-    if cluster.kubernetes.resource_api == "v1beta1":
-        return {"name": gpus.device(index), "basic": body}
-    return {"name": gpus.device(index), **body}
+def _documents(
+    cluster: Cluster, devices: Devices, name: Any, where: dict[str, Any], labels: dict[str, str], salt: str
+) -> Iterator[Document]:
+    """The slices of one pool of DRA; `where` says which nodes can use them."""
+    cut = parts(cluster.kubernetes, devices, blake2b(salt.encode(), digest_size=10).hexdigest())
+    for number, part in enumerate(cut):
+        suffix = f"-{devices.driver}" + (f"-{number}" if number else "")
+        called = Join((name, suffix)) if name is NAME else name + suffix
+        yield {
+            "apiVersion": f"resource.k8s.io/{cluster.kubernetes.resource_api}",
+            "kind": KIND,
+            "metadata": metadata(cluster, called, labels=labels),
+            "spec": {
+                "driver": devices.driver,
+                **where,
+                "pool": {"name": name, "generation": 1, "resourceSliceCount": len(cut)},
+                **_content(part),
+            },
+        }
 
 
-def _attributes(cluster: Cluster, pool: Pool, gpus: Gpus, index: int) -> dict[str, Any]:
-    done: dict[str, Any] = {name: _attribute(value) for name, value in gpus.attributes.items()}
-    if gpus.identity:
-        done.setdefault(gpus.identity.attribute, {"string": _uuid(cluster, pool, gpus.identity.prefix, index)})
-    if gpus.pci:
-        done.setdefault(gpus.pci.bus_attribute, {"string": gpus.pci.addresses[index].bus})
-        done.setdefault(gpus.pci.root_attribute, {"string": gpus.pci.addresses[index].root})
-    return done
+def _content(part: Part) -> dict[str, Any]:
+    counters = {"sharedCounters": list(part.counters)} if part.counters else {}
+    return counters | ({"devices": list(part.devices)} if part.devices else {})
 
 
-def _attribute(value: Attribute) -> dict[str, Any]:
-    if isinstance(value, Version):
-        return {"version": value.text}
-    if isinstance(value, bool):
-        return {"bool": value}
-    return {"int": value} if isinstance(value, int) else {"string": value}
-
-
-def _uuid(cluster: Cluster, pool: Pool, prefix: str, device: int) -> Join:
-    """Distinct for each device of each cluster; only the index is a slot: a hash a node costs more than its slice."""
-    digest = blake2b(f"{cluster.name}/{pool.name}".encode(), digest_size=10).hexdigest()
-    fixed = f"{prefix}{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-"
-    return Join((fixed, Slot("hex", "hex"), f"{device:04x}"))
+def _network_slices(cluster: Cluster, network: NetworkDevices) -> Iterator[Document]:
+    name = f"{cluster.name}-{network.name}"
+    expressions = [{"key": INSTANCE, "operator": "In", "values": [cluster.name]}]
+    if network.pools:
+        expressions.append({"key": POOL, "operator": "In", "values": list(network.pools)})
+    expressions += [{"key": key, "operator": "In", "values": [value]} for key, value in network.labels.items()]
+    where = {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}
+    yield from _documents(cluster, network.devices, name, where, {}, f"{cluster.name}/{network.name}")

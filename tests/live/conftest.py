@@ -44,6 +44,17 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         started.stop(keep_logs=request.session.testsfailed > failed)
 
 
+@pytest.fixture(scope="session")
+def gated(minor: str) -> Iterator[Cluster]:
+    """A control plane of each minor with everything on that any feature of DRA needs."""
+    needs = entries.kubernetes(Catalog().get("kubernetes", minor, Pos("--minors"), "minor"))
+    features = needs.features.values()
+    gates = dict.fromkeys((*needs.gates, *(gate for feature in features for gate in feature.gates)))
+    configs = dict.fromkeys((*needs.runtime_config, *(one for feature in features for one in feature.runtime_config)))
+    with Cluster.start(minor, gates=switched_on(tuple(gates)), runtime_config=tuple(configs)) as started:
+        yield started
+
+
 def switched_on(gates: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{gate}=true" for gate in gates)
 

@@ -17,7 +17,7 @@ from referencing import Registry, Resource
 from kwokgen import schemas
 from kwokgen.formats import FORMATS
 from kwokgen.problem import KwokgenError
-from tests.unit.rendering import BLUEPRINTS, ROOT, command, contents, load, rendered
+from tests.unit.rendering import BLUEPRINTS, ROOT, command, contents, load, problems, rendered
 
 EXAMPLES = sorted(BLUEPRINTS.glob("*.yaml"))
 
@@ -51,7 +51,10 @@ OWN = [name for name in schemas.names() if not name.startswith("kwok/")]
 
 @pytest.mark.parametrize("name", OWN)
 def test_a_schema_of_ours_explains_itself(name: str) -> None:
-    """Each key has a description, each format is one that kwokgen knows, each reference leads somewhere."""
+    """Each key has a description, each format is one that kwokgen knows, each reference leads somewhere.
+
+    A key that must be there is one that may be there, but where the object is somebody else's and its keys are not ours.
+    """
     schema = schemas.load(name)
     for path, part in parts(schema):
         keys = part.get("properties", {})
@@ -62,7 +65,7 @@ def test_a_schema_of_ours_explains_itself(name: str) -> None:
         if "$ref" in part and part["$ref"].startswith("#/"):
             assert part["$ref"].removeprefix("#/$defs/") in schema["$defs"], path
         for key in part.get("required", ()):
-            assert key in keys, path
+            assert key in keys or part.keys().isdisjoint({"properties", "additionalProperties"}), path
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -162,8 +165,9 @@ def test_the_command_knows_no_other(tmp_path: Path) -> None:
 KEYS = """
 pools:
 - {name: a, count: 2, machine: p5.48xlarge, gpus: {count: 1}}
-- {name: b, count: 1, machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: 2}}
-- {name: c, count: 1, machine: m7i.24xlarge}
+- {name: b, count: 2, machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: 2}}
+- {name: c, count: 2, machine: m7i.24xlarge, devices: [{driver: nic.example.com, count: 2}]}
+networkDevices: [{name: n, driver: fabric.example.com, count: 2, nodes: all}]
 namespaces: [{name: one}, {name: two}]
 deviceClasses: [{name: own, selectors: ["true"]}]
 claims: [{name: k, requests: [{deviceClassName: gpu.nvidia.com}]}]
@@ -177,11 +181,96 @@ EXPOSED = ("pools.b.gpus.resource=example.com/gpu", "pools.b.expose=extended-res
 PATCHES = "patches=[{target: {kind: Node}, merge: {metadata: {annotations: {x: y}}}}]"
 JOBS = PATCHES.replace("Node", "Job")
 TWO_JOBS = "workloads=[{name: w, kind: job}, {name: v, kind: job, namespace: two}]"
+COUNTED = ("claims=[]", "pools.a.expose=extended-resource")
+PROFILES = "table: {slices: 4, profiles: [{name: half, size: 2}, {name: quarter, size: 1}]}"
+DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
+STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
+RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
+EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
+FIRST = "claims.k.requests=[{firstAvailable: [{deviceClassName: gpu.nvidia.com}]}]"
+CONSTRAINT = "claims.k.constraints=[{matchAttribute: gpu.nvidia.com/brand}]"
+DISTINCT = CONSTRAINT.replace("match", "distinct")
+OF_CLAIM = "claims.k.config=[{driver: gpu.nvidia.com, parameters: {x: y}}]"
+OF_CLASS = OF_CLAIM.replace("claims.k", "deviceClasses.own")
+
+# Parts of the language that stand at several places; their arguments begin at the place.
+WITH_CAPACITY = "capacity={x: 8}"
+BY_CAPACITY = "sharing={by: capacity, capacity: {x: {min: 2, default: 4, max: 6, step: 2}}}"
+VALUES = "sharing={by: capacity, capacity: {x: {values: [1, 2]}}}"
+SORTS = {
+    "version": ("1.2.3", "1.2.4"),
+    "each": ("[1, 2]", "[1, 3]"),
+    "strings": ("[a]", "[a, b]"),
+    "ints": ("[1]", "[1, 2]"),
+    "bools": ("[true]", "[true, false]"),
+    "versions": ("[1.2.3]", "[1.2.3, 1.2.4]"),
+}
+AMOUNTS = {"default": 6, "min": 4, "max": 8, "step": 1}
+DEVICES: dict[str, tuple[str, ...]] = {
+    "attributes": ("attributes={x: y}",),
+    **{
+        f"attributes.*.{sort}": (f"attributes={{x: {{{sort}: {old}}}}}", f"attributes.x.{sort}={new}")
+        for sort, (old, new) in SORTS.items()
+    },
+    "capacity": ("capacity={memory: 1Gi}",),
+    "sharing.by": (WITH_CAPACITY, BY_CAPACITY),
+    "sharing.capacity": (WITH_CAPACITY, BY_CAPACITY, "sharing.capacity={x: {min: 1}}"),
+    **{
+        f"sharing.capacity.*.{key}": (WITH_CAPACITY, BY_CAPACITY, f"sharing.capacity.x.{key}={value}")
+        for key, value in AMOUNTS.items()
+    },
+    "sharing.capacity.*.values": (WITH_CAPACITY, VALUES, "sharing.capacity.x.values=[1, 4]"),
+}
+TAINTS = "taints=[{nodes: [0], devices: [0], key: example.com/x, effect: NoSchedule}]"
+MISSING = "missing=[{nodes: [0], devices: [0]}]"
+OF_NODES: dict[str, tuple[str, ...]] = {
+    "pcieRoots": ("pcieRoots=2",),
+    "taints": (TAINTS,),
+    "taints[].nodes": (TAINTS, "taints[0].nodes=[0-1]"),
+    "taints[].devices": (TAINTS, "taints[0].devices=[0-1]"),
+    "taints[].key": (TAINTS, "taints[0].key=example.com/y"),
+    "taints[].value": (TAINTS, "taints[0].value=y"),
+    "taints[].effect": (TAINTS, "taints[0].effect=NoExecute"),
+    "missing": (MISSING,),
+    "missing[].nodes": (MISSING, "missing[0].nodes=[0-1]"),
+    "missing[].devices": (MISSING, "missing[0].devices=[1]"),
+}
+BY_DRIVER: dict[str, tuple[str, ...]] = {
+    "sharing.by": ("sharing={by: mps}", "sharing.by=time-slicing"),
+    "sharing.interval": ("sharing={by: time-slicing}", "sharing.interval=Long"),
+    "sharing.activeThreadPercentage": ("sharing={by: mps}", "sharing.activeThreadPercentage=20"),
+    "sharing.pinnedMemory": ("sharing={by: mps}", "sharing.pinnedMemory=5Gi"),
+}
+TOLERATIONS = "tolerations=[{key: example.com/x, operator: Equal, effect: NoExecute}]"
+ASKS: dict[str, tuple[str, ...]] = {
+    "name": ("name=r",),
+    "deviceClassName": ("deviceClassName=own",),
+    "allocationMode": ("allocationMode=All",),
+    "count": ("count=2",),
+    "model": ("model=h100-sxm5-80gb",),
+    "profile": ("profile=1g.10gb",),
+    "selectors": ("selectors=['false']",),
+    "capacity": ("capacity={memory: 1Gi}",),
+    "tolerations": (TOLERATIONS,),
+    "tolerations[].key": (TOLERATIONS, "tolerations[0].key=example.com/y"),
+    "tolerations[].operator": (TOLERATIONS, "tolerations[0].operator=Exists"),
+    "tolerations[].value": (TOLERATIONS, "tolerations[0].value=y"),
+    "tolerations[].effect": (TOLERATIONS, "tolerations[0].effect=NoSchedule"),
+    "tolerations[].tolerationSeconds": (TOLERATIONS, "tolerations[0].tolerationSeconds=9"),
+}
+
+
+def at(key: str, place: str, part: dict[str, tuple[str, ...]], *before: str) -> dict[str, tuple[str, ...]]:
+    """The lines of a part at one of its places: its key in the language, and where it is in the blueprint."""
+    return {f"{key}.{below}": (*before, *(f"{place}.{one}" for one in sets)) for below, sets in part.items()}
+
+
 USED: dict[str, tuple[str, ...]] = {
     "kubernetes": ("kubernetes='1.33'",),
     "seed": ("workloads.w.run={min: 1s, max: 99s}", "seed=2"),
     "namespaces": ("namespaces=[{name: one}]",),
     "namespaces[].name": ("namespaces[1].name=three",),
+    "namespaces[].adminAccess": ("namespaces[1].adminAccess=true",),
     "namespaces[].labels": ("namespaces[1].labels={x: y}",),
     "namespaces[].annotations": ("namespaces[1].annotations={x: y}",),
     "controller.run": ("controller.run=outside",),
@@ -210,13 +299,35 @@ USED: dict[str, tuple[str, ...]] = {
     "pools[].gpus.driver": ("pools.b.gpus.driver=other.example.com",),
     "pools[].gpus.deviceName": ("pools.b.gpus.deviceName='card-{index}'",),
     "pools[].gpus.resource": (*EXPOSED, "pools.b.gpus.resource=example.com/other"),
-    "pools[].gpus.attributes": ("pools.b.gpus.attributes={x: y}",),
-    "pools[].gpus.attributes.*.version": (
-        "pools.b.gpus.attributes={x: {version: 1.2.3}}",
-        "pools.b.gpus.attributes.x.version=1.2.4",
+    **at("pools[].gpus", "pools.b.gpus", DEVICES | OF_NODES),
+    **at("pools[].gpus", "pools.a.gpus", BY_DRIVER),
+    "pools[].gpus.sharing.replicas": (
+        *COUNTED,
+        "pools.a.gpus.sharing={by: mps, replicas: 2}",
+        "pools.a.gpus.sharing.replicas=3",
     ),
-    "pools[].gpus.capacity": ("pools.b.gpus.capacity={memory: 1Gi}",),
-    "pools[].expose": ("claims=[]", "pools.a.expose=extended-resource"),
+    "pools[].gpus.partitions.mode": (DYNAMIC, STATIC),
+    "pools[].gpus.partitions.profiles": (DYNAMIC, "pools.b.gpus.partitions.profiles=[half]"),
+    "pools[].gpus.partitions.layout": (STATIC, "pools.b.gpus.partitions.layout={half: 2}"),
+    **at(
+        "pools[].gpus.partitions.table",
+        "pools.b.gpus.partitions.table",
+        {
+            "slices": ("slices=6",),
+            "profiles": ("profiles=[{name: half, size: 2}]",),
+            "profiles[].name": ("profiles[0].name=other",),
+            "profiles[].size": ("profiles[0].size=3",),
+            "profiles[].starts": ("profiles[0].starts=[1]",),
+            "profiles[].capacity": ("profiles[0].capacity={memory: 1Gi}",),
+        },
+        DYNAMIC,
+    ),
+    "pools[].devices": ("pools.c.devices=[]",),
+    "pools[].devices[].driver": ("pools.c.devices[0].driver=other.example.com",),
+    "pools[].devices[].count": ("pools.c.devices[0].count=3",),
+    "pools[].devices[].deviceName": ("pools.c.devices[0].deviceName='nic-{index}'",),
+    **at("pools[].devices[]", "pools.c.devices[0]", DEVICES | OF_NODES),
+    "pools[].expose": COUNTED,
     "pools[].addresses": ("pools.a.addresses=172.16.0.0/24",),
     "pools[].lifecycle": (TWO_LIVES, "pools.a.lifecycle=o"),
     "pools[].labels": ("pools.a.labels={x: y}",),
@@ -227,21 +338,52 @@ USED: dict[str, tuple[str, ...]] = {
     "pools[].taints[].effect": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].effect=NoExecute"),
     "pools[].fakeTaint": ("pools.a.fakeTaint=false",),
     "pools[].gpuOperatorLabels": ("pools.a.gpuOperatorLabels=true",),
+    "networkDevices": ("networkDevices=[]",),
+    "networkDevices[].name": ("networkDevices[0].name=m",),
+    "networkDevices[].driver": ("networkDevices.n.driver=other.example.com",),
+    "networkDevices[].count": ("networkDevices.n.count=3",),
+    "networkDevices[].deviceName": ("networkDevices.n.deviceName='link-{index}'",),
+    "networkDevices[].nodes": ("networkDevices.n.nodes={pools: [a]}",),
+    "networkDevices[].nodes.pools": ("networkDevices.n.nodes={pools: [a]}", "networkDevices.n.nodes.pools=[b]"),
+    "networkDevices[].nodes.labels": ("networkDevices.n.nodes={pools: [a]}", "networkDevices.n.nodes.labels={x: y}"),
+    **at("networkDevices[]", "networkDevices.n", DEVICES),
+    "deviceTaintRules": (RULE,),
+    "deviceTaintRules[].name": (RULE, "deviceTaintRules[0].name=s"),
+    "deviceTaintRules[].driver": (RULE, "deviceTaintRules.r.driver=gpu.example.com"),
+    "deviceTaintRules[].pool": (RULE, "deviceTaintRules.r.pool=a"),
+    "deviceTaintRules[].node": (RULE, "deviceTaintRules.r.node=1"),
+    "deviceTaintRules[].device": (EVERYWHERE, "deviceTaintRules.r.device=gpu-1"),
+    "deviceTaintRules[].key": (RULE, "deviceTaintRules.r.key=example.com/y"),
+    "deviceTaintRules[].value": (RULE, "deviceTaintRules.r.value=y"),
+    "deviceTaintRules[].effect": (RULE, "deviceTaintRules.r.effect=NoExecute"),
     "deviceClasses": ("deviceClasses=[]",),
     "deviceClasses[].name": ("deviceClasses[0].name=other",),
     "deviceClasses[].selectors": ("deviceClasses.own.selectors=['false']",),
+    "deviceClasses[].extendedResourceName": ("deviceClasses.own.extendedResourceName=example.com/x",),
+    "deviceClasses[].config": (OF_CLASS,),
+    "deviceClasses[].config[].driver": (OF_CLASS, "deviceClasses.own.config[0].driver=other.example.com"),
+    "deviceClasses[].config[].parameters": (OF_CLASS, "deviceClasses.own.config[0].parameters.x=z"),
     "deviceClasses[].create": ("deviceClasses=[{name: own, create: false}]",),
     "claims": ("claims=[]",),
     "claims[].name": ("claims[0].name=l",),
     "claims[].namespace": ("claims.k.namespace=two",),
     "claims[].shared": ("claims.k.shared=true",),
     "claims[].requests": ("claims.k.requests=[{deviceClassName: own}]",),
-    "claims[].requests[].name": ("claims.k.requests[0].name=r",),
-    "claims[].requests[].deviceClassName": ("claims.k.requests[0].deviceClassName=own",),
-    "claims[].requests[].allocationMode": ("claims.k.requests[0].allocationMode=All",),
-    "claims[].requests[].count": ("claims.k.requests[0].count=2",),
-    "claims[].requests[].model": ("claims.k.requests[0].model=h100-sxm5-80gb",),
-    "claims[].requests[].selectors": ("claims.k.requests[0].selectors=['false']",),
+    **at("claims[].requests[]", "claims.k.requests[0]", ASKS | BY_DRIVER),
+    "claims[].requests[].adminAccess": ("namespaces[0].adminAccess=true", "claims.k.requests[0].adminAccess=true"),
+    "claims[].requests[].firstAvailable": (FIRST, "claims.k.requests[0].firstAvailable=[{deviceClassName: own}]"),
+    **at("claims[].requests[].firstAvailable[]", "claims.k.requests[0].firstAvailable[0]", ASKS, FIRST),
+    "claims[].constraints": (CONSTRAINT,),
+    "claims[].constraints[].requests": (CONSTRAINT, "claims.k.constraints[0].requests=[request-0]"),
+    "claims[].constraints[].matchAttribute": (CONSTRAINT, "claims.k.constraints[0].matchAttribute=gpu.nvidia.com/uuid"),
+    "claims[].constraints[].distinctAttribute": (
+        DISTINCT,
+        "claims.k.constraints[0].distinctAttribute=gpu.nvidia.com/uuid",
+    ),
+    "claims[].config": (OF_CLAIM,),
+    "claims[].config[].requests": (OF_CLAIM, "claims.k.config[0].requests=[request-0]"),
+    "claims[].config[].driver": (OF_CLAIM, "claims.k.config[0].driver=other.example.com"),
+    "claims[].config[].parameters": (OF_CLAIM, "claims.k.config[0].parameters.x=z"),
     "workloads": ("workloads=[]",),
     "workloads[].name": ("workloads[0].name=v",),
     "workloads[].namespace": ("workloads.w.namespace=two",),
@@ -249,7 +391,7 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].pods": ("workloads.w.pods=2",),
     "workloads[].parallelism": ("workloads.w.pods=3", "workloads.w.parallelism=2"),
     "workloads[].pools": ("workloads.w.pools=[a]",),
-    "workloads[].gpus": ("claims=[]", "pools.a.expose=extended-resource", "workloads.w.gpus=1"),
+    "workloads[].gpus": (*COUNTED, "workloads.w.gpus=1"),
     "workloads[].claims": ("workloads.w.claims=[k]",),
     "workloads[].container.name": ("workloads.w.container.name=c",),
     "workloads[].container.image": ("workloads.w.container.image=c",),
@@ -289,8 +431,39 @@ USED: dict[str, tuple[str, ...]] = {
     "patches[].merge": (PATCHES, "patches[0].merge.metadata.annotations.x=z"),
 }
 """For every key: `--set` arguments, the last of which sets it to something else than before."""
-UNDONE = {"workloads[].kind": "there is one kind of workload; an unknown one is refused"}
-"""Keys that no second value is known of."""
+NOT_BY_DRIVER: dict[str, tuple[str, ...]] = {
+    "sharing.interval": ("sharing={by: time-slicing, interval: Long}",),
+    "sharing.activeThreadPercentage": ("sharing={by: mps, activeThreadPercentage: 20}",),
+    "sharing.pinnedMemory": ("sharing={by: mps, pinnedMemory: 5Gi}",),
+    "sharing.replicas": ("sharing={by: mps, replicas: 2}",),
+}
+REFUSED: dict[str, tuple[str, ...]] = {
+    # There is one kind.
+    "workloads[].kind": ("workloads.w.kind=other",),
+    # It only limits a layout.
+    # What follows has its meaning at another place of the same part.
+    **at("pools[].devices[]", "pools.c.devices[0]", NOT_BY_DRIVER),
+    **at("networkDevices[]", "networkDevices.n", NOT_BY_DRIVER),
+    **{
+        f"claims[].requests[].sharing.capacity{below}": (
+            "claims.k.requests[0].sharing={by: capacity, capacity: {memory: " + written + "}}",
+        )
+        for below, written in (
+            ("", "{min: 1Gi}"),
+            (".*.default", "{default: 1Gi}"),
+            (".*.min", "{min: 1Gi}"),
+            (".*.max", "{min: 1Gi, max: 2Gi}"),
+            (".*.step", "{min: 1Gi, step: 1Gi}"),
+            (".*.values", "{values: [1Gi]}"),
+        )
+    },
+    "claims[].requests[].sharing.replicas": (
+        "claims.k.requests[0].sharing={by: mps}",
+        "claims.k.requests[0].sharing.replicas=2",
+    ),
+    "deviceClasses[].config[].requests": (OF_CLASS, "deviceClasses.own.config[0].requests=[request-0]"),
+}
+"""Keys that change nothing: `--set` arguments, the last of which has them and is refused."""
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
@@ -299,13 +472,13 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     return definitions[schema["$ref"].removeprefix("#/$defs/")] | schema if "$ref" in schema else schema
 
 
-def keys(schema: dict[str, Any], path: str) -> Iterator[str]:
+def keys(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every key below a part, but those that do no more than to hold others, and the names that users choose."""
     part = resolved(schema)
     for key, below in part.get("properties", {}).items():
         whole = resolved(below)
         if whole.get("type") != "object" or "properties" not in whole:
-            yield f"{path}{key}"
+            yield f"{path}{key}", whole
         yield from keys(below, f"{path}{key}.")
     if "items" in part:
         yield from keys(part["items"], f"{path.removesuffix('.')}[].")
@@ -313,13 +486,13 @@ def keys(schema: dict[str, Any], path: str) -> Iterator[str]:
         yield from keys(part["additionalProperties"], f"{path}*.")
 
 
-KNOWN = set(keys(schemas.load("blueprint")["properties"]["spec"], ""))
+KNOWN = dict(keys(schemas.load("blueprint")["properties"]["spec"], ""))
 
 
 def test_the_table_has_every_key() -> None:
     """A key that is new in the schema needs a line here."""
-    assert USED.keys() | UNDONE.keys() == KNOWN
-    assert USED.keys() & UNDONE.keys() == set()
+    assert USED.keys() | REFUSED.keys() == KNOWN.keys()
+    assert USED.keys() & REFUSED.keys() == set()
 
 
 @cache
@@ -337,14 +510,30 @@ def test_every_key_is_read(key: str) -> None:
     assert written(*before) != written(*before, change)
 
 
+@pytest.mark.parametrize("key", REFUSED)
+def test_a_key_that_could_change_nothing_is_refused(tmp_path: Path, key: str) -> None:
+    """Not by the schema, which has the key, or has it for another place."""
+    *before, change = REFUSED[key]
+    assert written(*before)
+    found = problems(lambda: rendered(tmp_path, KEYS, *before, change))
+    assert "blueprint" not in {problem.code for problem in found}
+
+
 def test_the_table_sets_the_keys_that_it_says() -> None:
     """Each last argument names the key, or what holds it, or what it holds."""
-    for key, sets in USED.items():
-        named = re.sub(r"\[\d\]|\.(a|b|c|k|w|i|x|own)(?=\.)", "", sets[-1].partition("=")[0])
+    for key, sets in (USED | REFUSED).items():
+        named = re.sub(r"\[\d\]|\.(a|b|c|k|n|r|w|i|x|own)(?=\.)", "", sets[-1].partition("=")[0])
         plain = key.replace("[]", "").replace(".*", "")
         assert f"{plain}.".startswith(f"{named}.") or f"{named}.".startswith(f"{plain}."), key
 
 
+CUT_MODEL = ("claims=[]", "pools.a.gpus.partitions={mode: static, layout: {1g.10gb: 1}}")
+SLICED = (*COUNTED, "pools.a.gpus.sharing={by: time-slicing, replicas: 2}")
+MULTIPLIED = (*COUNTED, "pools.a.gpus.sharing={by: mps, replicas: 2}")
+MADE_BY_OTHERS = "deviceClasses=[{name: gpu.nvidia.com, create: false}]"
+CONFIGURED = "deviceClasses=[{name: gpu.nvidia.com, config: [{driver: gpu.nvidia.com, parameters: {x: y}}]}]"
+POLICY = "pools.b.gpus.sharing.capacity.x"
+QUARTER = "pools.b.gpus.partitions.table.profiles[1]"
 IDLE: dict[str, tuple[str, ...]] = {
     "operator labels of a driver of one's own": ("pools.b.gpuOperatorLabels=true",),
     "no operator labels of a pool without GPUs": ("pools.c.gpuOperatorLabels=true",),
@@ -359,6 +548,36 @@ IDLE: dict[str, tuple[str, ...]] = {
     "a capacity that the machine has": ("pools.a.capacity={cpu: 192}",),
     "an architecture that the machine has": ("pools.a.arch=amd64",),
     "a model that the machine has": ("pools.a.gpus={model: h100-sxm5-80gb}",),
+    "profiles of partitions that are there": (STATIC, "pools.b.gpus.partitions.profiles=[half]"),
+    "a layout of partitions on demand": (DYNAMIC, "pools.b.gpus.partitions.layout={half: 1}"),
+    "capacity of GPUs that are cut for good": (STATIC, "pools.b.gpus.capacity={memory: 1Gi}"),
+    "names of GPUs that are cut for good": (*CUT_MODEL, "pools.a.gpus.deviceName='card-{index}'"),
+    "a table of a model's partitions": ("pools.a.gpus.partitions={mode: dynamic, " + PROFILES + "}",),
+    "attributes of a number of GPUs": (*COUNTED, "pools.a.gpus.attributes={x: y}"),
+    "taints of a number of GPUs": (*COUNTED, f"pools.a.gpus.{TAINTS}"),
+    "PCIe roots of a number of GPUs": (*COUNTED, "pools.a.gpus.pcieRoots=1"),
+    "time slices of a number of GPUs": (*SLICED, "pools.a.gpus.sharing.interval=Long"),
+    "threads of a number of GPUs": (*MULTIPLIED, "pools.a.gpus.sharing.activeThreadPercentage=20"),
+    "memory of a number of GPUs": (*MULTIPLIED, "pools.a.gpus.sharing.pinnedMemory=5Gi"),
+    "replicas of DRA devices": ("pools.a.gpus.sharing={by: mps, replicas: 2}",),
+    "an option of another way of sharing": ("pools.a.gpus.sharing={by: mps, interval: Long}",),
+    "sharing of a class that is not made": (MADE_BY_OTHERS, "claims=[]", "pools.a.gpus.sharing={by: mps}"),
+    "sharing of a class with parameters of its own": (CONFIGURED, "pools.a.gpus.sharing={by: mps}"),
+    "bounds of listed amounts": ("pools.b.gpus.capacity={x: 8}", f"pools.b.gpus.{VALUES}", f"{POLICY}.min=1"),
+    "a device of rules without its driver": (RULE, "deviceTaintRules.r.device=gpu-0"),
+    "a count beside alternatives": (FIRST, "claims.k.requests[0].count=2"),
+    "a value that only has to exist": (
+        "claims.k.requests[0].tolerations=[{key: x, operator: Exists}]",
+        "claims.k.requests[0].tolerations[0].value=y",
+    ),
+    "a time for a taint that puts no pod out": (
+        "claims.k.requests[0].tolerations=[{operator: Exists, effect: NoSchedule}]",
+        "claims.k.requests[0].tolerations[0].tolerationSeconds=9",
+    ),
+    "a label that admin access sets": (
+        "namespaces[0].adminAccess=true",
+        "namespaces[0].labels={resource.kubernetes.io/admin-access: 'false'}",
+    ),
 }
 
 
@@ -373,21 +592,35 @@ def test_a_key_that_does_nothing_beside_others_is_said(tmp_path: Path, sets: tup
 
 
 @pytest.mark.parametrize(
-    "key",
+    "sets",
     [
-        "seed",
-        "controller.shards",
-        "pools.a.count",
-        "pools.b.gpus.count",
-        "claims.k.requests[0].count",
-        "workloads.w.count",
-        "workloads.w.pods",
+        ("workloads.w.run={min: 1s, max: 99s}", "seed=2"),
+        ("controller.shards=2",),
+        ("pools.a.count=2",),
+        ("pools.b.gpus.count=2",),
+        ("pools.b.gpus.pcieRoots=2",),
+        (f"pools.b.gpus.{TAINTS}", "pools.b.gpus.taints[0].nodes[0]=1"),
+        ("pools.b.gpus.attributes={x: 1}", "pools.b.gpus.attributes.x=2"),
+        ("pools.b.gpus.attributes={x: {each: [1, 2]}}", "pools.b.gpus.attributes.x.each[0]=2"),
+        ("pools.b.gpus.attributes={x: {ints: [1]}}", "pools.b.gpus.attributes.x.ints[0]=2"),
+        (STATIC, "pools.b.gpus.partitions.layout.half=2"),
+        (DYNAMIC, "pools.b.gpus.partitions.table.slices=6"),
+        (DYNAMIC, f"{QUARTER}.starts=[1]", f"{QUARTER}.starts[0]=2"),
+        ("pools.c.devices[0].count=2",),
+        ("networkDevices.n.count=2",),
+        (RULE, "deviceTaintRules.r.node=1"),
+        ("claims.k.requests[0].count=2",),
+        ("claims.k.requests[0].sharing={by: mps}", "claims.k.requests[0].sharing.activeThreadPercentage=20"),
+        (f"claims.k.requests[0].{TOLERATIONS}", "claims.k.requests[0].tolerations[0].tolerationSeconds=9"),
+        ("workloads.w.count=2",),
+        ("workloads.w.pods=2",),
     ],
+    ids=lambda sets: sets[-1].partition("=")[0],
 )
-def test_a_whole_number_with_a_point_is_that_number(key: str) -> None:
+def test_a_whole_number_with_a_point_is_that_number(sets: tuple[str, ...]) -> None:
     """JSON Schema takes 2.0 for an integer, and so must everything behind it."""
-    drawn = "workloads.w.run={min: 1s, max: 99s}"
-    found, expected = written(drawn, f"{key}=2.0"), written(drawn, f"{key}=2")
+    *before, change = sets
+    found, expected = written(*before, f"{change}.0"), written(*before, change)
     assert [path for path in found | expected if found.get(path) != expected.get(path)] == []
 
 
@@ -402,29 +635,48 @@ def test_the_head_is_read() -> None:
     assert [path for path, text in written().items() if other.get(path) == text] == []
 
 
-def test_defaults_of_the_schema_are_those_that_are_used() -> None:
+DEFAULTS: dict[str, tuple[str, ...]] = {
+    "seed": ("workloads.w.run={min: 1s, max: 99s}", "seed=1"),
+    "namespaces[].adminAccess": ("namespaces[0].adminAccess=false",),
+    "controller.run": ("controller.run=deployment",),
+    "controller.version": ("controller.version=v0.8.0",),
+    "controller.shards": ("controller.shards=auto",),
+    "controller.nodeLeaseDuration": ("controller.nodeLeaseDuration=40s",),
+    "pools[].expose": ("pools.a.expose=dra",),
+    "pools[].taints": ("pools.a.taints=[]",),
+    "pools[].fakeTaint": ("pools.a.fakeTaint=true",),
+    "pools[].gpuOperatorLabels": ("pools.a.gpuOperatorLabels=false",),
+    "networkDevices[].deviceName": ("networkDevices.n.deviceName='device-{index}'",),
+    "deviceClasses[].create": ("deviceClasses.own.create=true",),
+    "claims[].shared": ("claims.k.shared=false",),
+    "claims[].requests[].adminAccess": ("claims.k.requests[0].adminAccess=false",),
+    "claims[].requests[].allocationMode": ("claims.k.requests[0].allocationMode=ExactCount",),
+    "claims[].requests[].firstAvailable[].allocationMode": (
+        FIRST,
+        "claims.k.requests[0].firstAvailable[0].allocationMode=ExactCount",
+    ),
+    "workloads[].count": ("workloads.w.count=1",),
+    "workloads[].pods": ("workloads.w.pods=1",),
+    "workloads[].container.name": ("workloads.w.container.name=main",),
+    "workloads[].container.image": ("workloads.w.container.image='registry.k8s.io/pause:3.10'",),
+    "workloads[].initContainers": ("workloads.w.initContainers=[]",),
+    "workloads[].initContainers[].image": (
+        "workloads.w.initContainers=[{name: i}]",
+        "workloads.w.initContainers.i.image='registry.k8s.io/pause:3.10'",
+    ),
+    "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
+    "workloads[].suspend": ("workloads.w.suspend=false",),
+}
+"""For every key with a default: `--set` arguments, the last of which sets it to that."""
+
+
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_defaults_of_the_schema_are_those_that_are_used(key: str) -> None:
     """What an editor shows as the default of a key is what its absence means."""
-    defaults = {
-        "seed": "seed=1",
-        "controller.run": "controller.run=deployment",
-        "controller.version": "controller.version=v0.8.0",
-        "controller.shards": "controller.shards=auto",
-        "controller.nodeLeaseDuration": "controller.nodeLeaseDuration=40s",
-        "pools[].expose": "pools.a.expose=dra",
-        "pools[].taints": "pools.a.taints=[]",
-        "pools[].fakeTaint": "pools.a.fakeTaint=true",
-        "pools[].gpuOperatorLabels": "pools.a.gpuOperatorLabels=false",
-        "deviceClasses[].create": "deviceClasses.own.create=true",
-        "claims[].shared": "claims.k.shared=false",
-        "claims[].requests[].allocationMode": "claims.k.requests[0].allocationMode=ExactCount",
-        "workloads[].count": "workloads.w.count=1",
-        "workloads[].pods": "workloads.w.pods=1",
-        "workloads[].container.name": "workloads.w.container.name=main",
-        "workloads[].container.image": "workloads.w.container.image='registry.k8s.io/pause:3.10'",
-        "workloads[].initContainers": "workloads.w.initContainers=[]",
-        "workloads[].restartPolicy": "workloads.w.restartPolicy=Never",
-        "workloads[].suspend": "workloads.w.suspend=false",
-    }
-    assert written(*defaults.values()) == written()
-    text = schemas.text("blueprint")
-    assert text.count('"default":') == len(defaults) + len(("controller", "container", "image of an init container"))
+    *before, default = DEFAULTS[key]
+    assert load(default.partition("=")[2]) == KNOWN[key]["default"]
+    assert written(*before) == written(*before, default)
+
+
+def test_the_defaults_are_all_of_them() -> None:
+    assert DEFAULTS.keys() == {key for key, part in KNOWN.items() if "default" in part}

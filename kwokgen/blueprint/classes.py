@@ -1,0 +1,78 @@
+"""DeviceClasses: derived from what the nodes have, written, or known to be in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.model.claim import DeviceClass
+from kwokgen.model.device import Devices, NetworkDevices, Opaque
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+
+
+def device_classes(
+    scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], network: tuple[NetworkDevices, ...]
+) -> tuple[DeviceClass, ...]:
+    """The classes of the blueprint, and one for each sort of device that it does not name."""
+    items = spec.get("deviceClasses", [])
+    where = places(at, "deviceClasses", items)
+    scope.distinct(items, where, "device classes")
+    derived: dict[str, DeviceClass] = {}
+    for devices in published(pools, network):
+        for made in _derived(devices):
+            known = derived.setdefault(made.name, made)
+            if known.config != made.config:
+                message = f'pools with other sharing have the class "{made.name}" as well'
+                hint = "share in the claims' requests, or in classes of your own"
+                scope.fail(devices.at.pos("sharing"), "device-class", message, hint)
+    written = {
+        item["name"]: _device_class(scope, item, place, derived) for item, place in zip(items, where, strict=True)
+    }
+    return tuple((derived | written).values())
+
+
+def published(pools: tuple[Pool, ...], network: tuple[NetworkDevices, ...]) -> Iterator[Devices]:
+    """All devices, by driver and pool."""
+    for pool in pools:
+        yield from pool.published
+    for entry in network:
+        yield entry.devices
+
+
+def _derived(devices: Devices) -> Iterator[DeviceClass]:
+    config = (devices.config,) if devices.config else ()
+    for offer in devices.offers:
+        # Partitions take other parameters than whole devices.
+        own = config if offer.whole is not False else ()
+        yield DeviceClass(offer.name, offer.selectors, created=True, resource=None, config=own, at=devices.at)
+
+
+def _device_class(scope: Scope, item: Data, at: Place, derived: dict[str, DeviceClass]) -> DeviceClass:
+    base = derived.get(item["name"])
+    for key in ("selectors", "config") if not item["create"] else ():
+        if key in item:
+            scope.fail(at.key(key), "device-class", f"a class that is not created has no {key} here", "leave them out")
+    changed = "extendedResourceName" in item or "config" in item
+    if item["create"] and "selectors" not in item and not (base and changed):
+        message = f'class "{item["name"]}" has no selectors'
+        hint = "the derived class needs no entry" if base else "add selectors, or create: false if the cluster has it"
+        scope.fail(at.pos(), "device-class", message, hint)
+    if base and base.config and (not item["create"] or "config" in item):
+        message = "the pool's sharing is the derived class's config, which is lost here"
+        where = at.key("config") if "config" in item else at.pos("create")
+        scope.fail(where, "device-class", message, "share in the claims' requests instead")
+    config = tuple(Opaque(entry["driver"], entry["parameters"]) for entry in item.get("config", ()))
+    for index, entry in enumerate(item.get("config", ())):
+        if "requests" in entry:
+            scope.fail(
+                at.below("config", index).key("requests"), "device-class", "a class has no requests", "leave it out"
+            )
+    return DeviceClass(
+        name=item["name"],
+        selectors=tuple(item.get("selectors", base.selectors if base else ())),
+        created=item["create"],
+        resource=item.get("extendedResourceName"),
+        config=config or (base.config if base else ()),
+        at=at,
+    )

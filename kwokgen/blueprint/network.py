@@ -1,0 +1,105 @@
+"""Devices that belong to no node, and taints as objects of their own."""
+
+from __future__ import annotations
+
+from kwokgen.blueprint.devices import Whole, attributes, counted, offers
+from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.blueprint.sharing import opaque, policies
+from kwokgen.model.device import Devices, DeviceTaint, DeviceTaintRule, NetworkDevices
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+from kwokgen.problem import quoted
+
+
+def network_devices(scope: Scope, spec: Data, at: Place) -> tuple[NetworkDevices, ...]:
+    """Every list of devices that could be understood."""
+    items = spec.get("networkDevices", [])
+    where = places(at, "networkDevices", items)
+    scope.distinct(items, where, "network devices")
+    pools = dict.fromkeys((pool["name"] for pool in spec["pools"]), True)
+    made = [_devices(scope, item, place, pools) for item, place in zip(items, where, strict=True)]
+    return tuple(devices for devices in made if devices)
+
+
+def _devices(scope: Scope, item: Data, at: Place, pools: dict[str, bool]) -> NetworkDevices | None:
+    nodes = item["nodes"] if isinstance(item["nodes"], dict) else {}
+    for index, name in enumerate(nodes.get("pools", ())):
+        scope.find(pools, name, at.pos("nodes", "pools", index), "pool")
+    if not counted(scope, item, at, item["count"]):
+        return None
+    capacity = quantities(item.get("capacity", {}), at.below("capacity"))
+    before, after = item["deviceName"].split("{index}")
+    whole = Whole(
+        driver=item["driver"],
+        before=before,
+        after=after,
+        count=item["count"],
+        attributes=attributes(item.get("attributes", {})),
+        capacity=capacity,
+        policies=policies(scope, item.get("sharing"), at.below("sharing"), capacity),
+    )
+    devices = Devices(
+        driver=item["driver"],
+        devices=tuple(whole.device(index) for index in range(whole.count)),
+        counter_sets=(),
+        marks=(),
+        offers=offers(item, None),
+        config=opaque(scope, item.get("sharing"), at.below("sharing"), None),
+        at=at,
+    )
+    return NetworkDevices(item["name"], devices, tuple(nodes.get("pools", ())), nodes.get("labels", {}), at)
+
+
+def device_taint_rules(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[DeviceTaintRule, ...]:
+    """Every rule; one that names nothing would taint every device of the cluster, real ones too."""
+    items = spec.get("deviceTaintRules", [])
+    where = places(at, "deviceTaintRules", items)
+    scope.distinct(items, where, "device taint rules")
+    return tuple(_rule(scope, item, place, pools) for item, place in zip(items, where, strict=True))
+
+
+def _rule(scope: Scope, item: Data, at: Place, pools: tuple[Pool, ...]) -> DeviceTaintRule:
+    taint = DeviceTaint(item["key"], item["effect"], item.get("value"))
+    pool = (
+        scope.find({pool.name: pool for pool in pools}, item["pool"], at.pos("pool"), "pool")
+        if "pool" in item
+        else None
+    )
+    node = None
+    if wrong := _unsaid(item):
+        key, message, hint = wrong
+        scope.fail(at.key(key) if key else at.pos(), "device-taint-rule", message, hint)
+    elif pool:
+        node = pool.names.name(item["node"])
+        _there(scope, item, at, pool)
+    elif "pool" not in item:
+        message = f"the rule taints devices of {item['driver']} on every node of the cluster, real ones too"
+        scope.warn(at.pos("driver"), "device-taint-rule", message, "say pool and node")
+    return DeviceTaintRule(item["name"], item.get("driver"), node, item.get("device"), taint, at)
+
+
+def _unsaid(item: Data) -> tuple[str, str, str] | None:
+    """A key with what is wrong and a hint, for a rule that says too little."""
+    if "driver" not in item and "pool" not in item:
+        message = "without driver or pool, the rule would taint devices of the whole cluster"
+        return "", message, "say driver, or pool and node"
+    if ("pool" in item) != ("node" in item):
+        key = "pool" if "pool" in item else "node"
+        return key, "a rule names one node, by the name of a pool and an index", "write both, or neither"
+    if "device" in item and "driver" not in item:
+        return "device", f'"{item["device"]}" may be a device of several drivers', "say the driver"
+    return None
+
+
+def _there(scope: Scope, item: Data, at: Place, pool: Pool) -> None:
+    """The node, and what the rule says of its devices, are there."""
+    if item["node"] >= pool.count:
+        message = f'"{pool.name}" has no node {item["node"]}: they are 0 to {pool.count - 1}'
+        scope.fail(at.pos("node"), "device-taint-rule", message)
+    of = {devices.driver: devices for devices in pool.published}
+    if "driver" in item and item["driver"] not in of:
+        message = f'nodes of "{pool.name}" have no devices of {item["driver"]}. available: {quoted(of) or "none"}'
+        scope.fail(at.pos("driver"), "device-taint-rule", message)
+    elif "device" in item and all(item["device"] != device.name for device in of[item["driver"]].devices):
+        message = f'{item["driver"]} has no device "{item["device"]}" on nodes of "{pool.name}"'
+        scope.fail(at.pos("device"), "device-taint-rule", message)

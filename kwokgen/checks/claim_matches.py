@@ -1,0 +1,101 @@
+"""Claims: some device of the bundle is what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwokgen.checks._devices import has, published
+from kwokgen.formats import quantity
+from kwokgen.model.claim import Ask, Claim, Constraint
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.device import Device, Devices
+from kwokgen.problem import Problem, quoted
+
+ID = "claim-match"
+SUMMARY = "Some device is of the model, the profile and the size that a claim asks for"
+WHOLE = True
+ELSEWHERE = "its pods wait until something else brings one"
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    """Claims that no device of the bundle meets."""
+    for claim in cluster.claims:
+        for request in claim.requests:
+            for ask in request.asks:
+                yield from _model(cluster, ask)
+                yield from _profile(cluster, ask)
+                yield from _amounts(cluster, ask)
+        for constraint in claim.constraints:
+            yield from _constraint(cluster, claim, constraint)
+
+
+def _offered(cluster: Cluster, ask: Ask) -> list[tuple[Devices, Device]]:
+    """The devices of a class that follows from devices."""
+    return [(each, device) for each in published(cluster) for device in each.offered(ask.device_class)]
+
+
+def _model(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
+    """The pools with the model whose devices are of the class, where that is known."""
+    if ask.model is None:
+        return
+    offered = {offer.name for each in published(cluster) for offer in each.offers}
+    pools = [pool for pool in cluster.pools if pool.gpus and pool.slices and pool.gpus.model]
+    models = {
+        pool.gpus.model
+        for pool in pools
+        if pool.gpus
+        and pool.gpus.model
+        and (ask.device_class not in offered or pool.gpus.devices.offered(ask.device_class))
+    }
+    if ask.model not in models:
+        message = f'no device of the class "{ask.device_class}" is of the model "{ask.model}". available: {quoted(models) or "none"}'
+        yield Problem(ask.at.pos("model"), ID, message, ELSEWHERE, "warning")
+
+
+def _profile(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
+    wanted = ask.at.raw("profile")
+    if wanted and not any(wanted in device.attributes.values() for _, device in _offered(cluster, ask)):
+        message = f'no device of the class "{ask.device_class}" has the profile "{wanted}"'
+        yield Problem(ask.at.pos("profile"), ID, message, ELSEWHERE, "warning")
+
+
+def _amounts(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
+    """Parts are asked of devices that have so much to give."""
+    devices = [device for _, device in _offered(cluster, ask)]
+    for name, wanted in ask.capacity.items() if devices else ():
+        having = [device for device in devices if name in device.capacity]
+        if not having:
+            known = sorted({known for device in devices for known in device.capacity})
+            message = (
+                f'no device of the class "{ask.device_class}" has the capacity "{name}". available: {quoted(known)}'
+            )
+            yield Problem(ask.at.key("capacity", name), ID, message, "its pods would wait for ever")
+        elif all(_above(wanted, device, name) for device in having):
+            most = max((_most(device, name) for device in having), key=lambda text: quantity(text) or 0)
+            message = (
+                f'no device of the class "{ask.device_class}" has {wanted} of {name} for one claim, the most is {most}'
+            )
+            yield Problem(ask.at.pos("capacity", name), ID, message, "its pods would wait for ever")
+
+
+def _most(device: Device, name: str) -> str:
+    policy = device.policies.get(name)
+    values = policy.values if policy else ()
+    return values[-1] if values else (policy.most if policy and policy.most else device.capacity[name])
+
+
+def _above(wanted: str, device: Device, name: str) -> bool:
+    return (quantity(wanted) or 0) > (quantity(_most(device, name)) or 0)
+
+
+def _constraint(cluster: Cluster, claim: Claim, constraint: Constraint) -> Iterator[Problem]:
+    """Each request has a device with the attribute."""
+    for request in claim.requests:
+        if constraint.requests and request.name not in {name.partition("/")[0] for name in constraint.requests}:
+            continue
+        devices = [of for ask in request.asks for of in _offered(cluster, ask)]
+        if devices and not any(has(each.driver, device, constraint.attribute) for each, device in devices):
+            key = "distinctAttribute" if constraint.distinct else "matchAttribute"
+            message = f'no device that the request "{request.name}" can have has the attribute "{constraint.attribute}"'
+            yield Problem(constraint.at.pos(key), ID, message, "its pods would wait for ever")
+            return

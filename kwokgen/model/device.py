@@ -1,0 +1,142 @@
+"""DRA devices: what one driver publishes for a node, or for several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from kwokgen.model.place import Place
+
+
+class Version(NamedTuple):
+    """A device attribute that is a semantic version."""
+
+    text: str
+
+
+class Listed(NamedTuple):
+    """A device attribute of several values."""
+
+    sort: Literal["strings", "ints", "bools", "versions"]
+    values: tuple[str | int | bool, ...]
+
+
+class Uuid(NamedTuple):
+    """A value that no other device of any cluster has: `number` tells those of one node and prefix apart."""
+
+    prefix: str
+    number: int
+
+
+Attribute = str | int | bool | Version | Listed | Uuid
+
+
+class Policy(NamedTuple):
+    """What a claim may ask of a capacity, as canonical quantities: `values`, from `least` in steps, or with neither anything."""
+
+    default: str
+    least: str | None = None
+    most: str | None = None
+    step: str | None = None
+    values: tuple[str, ...] = ()
+
+
+class CounterSet(NamedTuple):
+    """What a whole device has to give to its partitions."""
+
+    name: str
+    counters: Mapping[str, str]
+
+
+class Device(NamedTuple):
+    """One device; `of` is the index of the whole device that it is, or is a part of.
+
+    A device with policies serves several claims; one that `consumes` counters does so from the set `counter_set`.
+    """
+
+    name: str
+    attributes: Mapping[str, Attribute]
+    capacity: Mapping[str, str]
+    of: int
+    whole: bool = True
+    policies: Mapping[str, Policy] = {}
+    counter_set: str | None = None
+    consumes: Mapping[str, str] = {}
+
+
+class DeviceTaint(NamedTuple):
+    """A taint of a device; a value of None is a taint without value."""
+
+    key: str
+    effect: str
+    value: str | None = None
+
+
+class Mark(NamedTuple):
+    """What is different on some devices of some nodes: a taint, or, without, that they are missing.
+
+    `nodes` are ranges of indexes with both ends, `devices` the indexes of whole devices, with what they are cut into.
+    """
+
+    nodes: tuple[tuple[int, int], ...]
+    devices: frozenset[int]
+    taint: DeviceTaint | None
+    at: Place
+
+    def holds(self, node: int) -> bool:
+        """Whether a node has it."""
+        return any(first <= node <= last for first, last in self.nodes)
+
+
+class Opaque(NamedTuple):
+    """Parameters that only a driver reads; `requests` of a claim that they are for, all when empty."""
+
+    driver: str
+    parameters: Mapping[str, Any]
+    requests: tuple[str, ...] = ()
+
+
+class Offer(NamedTuple):
+    """A DeviceClass that a driver ships, for whole devices, for partitions, or where `whole` is None for both."""
+
+    name: str
+    selectors: tuple[str, ...]
+    whole: bool | None = None
+
+
+class Devices(NamedTuple):
+    """What a driver publishes for each node of a pool, or once; `offers` are classes of what is there."""
+
+    driver: str
+    devices: tuple[Device, ...]
+    counter_sets: tuple[CounterSet, ...]
+    marks: tuple[Mark, ...]
+    offers: tuple[Offer, ...]
+    config: Opaque | None
+    at: Place
+
+    def offered(self, name: str) -> tuple[Device, ...]:
+        """The devices of a class that follows from these; none of any other."""
+        sorts = {offer.whole for offer in self.offers if offer.name == name}
+        return tuple(device for device in self.devices if sorts & {device.whole, None})
+
+
+class NetworkDevices(NamedTuple):
+    """Devices of several nodes; with neither pools nor labels, of every node of the bundle."""
+
+    name: str
+    devices: Devices
+    pools: tuple[str, ...]
+    labels: Mapping[str, str]
+    at: Place
+
+
+class DeviceTaintRule(NamedTuple):
+    """A taint as an object: of the devices that meet everything that is not None."""
+
+    name: str
+    driver: str | None
+    pool: str | None
+    device: str | None
+    taint: DeviceTaint
+    at: Place

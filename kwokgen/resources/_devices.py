@@ -1,0 +1,126 @@
+"""The devices of one pool of DRA cut into slices that a minor takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kwokgen.model.device import Attribute, CounterSet, Device, Devices, DeviceTaint, Listed, Policy, Uuid, Version
+from kwokgen.model.target import Kubernetes
+from kwokgen.series import Join, Slot
+
+TAINTED = "2026-01-01T00:00:00Z"
+"""The server fills in the time of each apply otherwise, and no apply finds nothing to change."""
+UNLIMITED = 1_000_000
+
+
+class Part(NamedTuple):
+    """The content of one slice."""
+
+    counters: tuple[dict[str, Any], ...] = ()
+    devices: tuple[dict[str, Any], ...] = ()
+
+
+def parts(kubernetes: Kubernetes, devices: Devices, digest: str) -> tuple[Part, ...]:
+    """The slices in order; `digest` makes uuids of this pool distinct from those of any other."""
+    lost = {index for mark in devices.marks if mark.taint is None for index in mark.devices}
+    left = [device for device in devices.devices if device.of not in lost]
+    taints = {device.of: _taints(devices, device.of) for device in left}
+    written = [_device(kubernetes, device, taints[device.of], digest) for device in left]
+    limits = kubernetes.limits
+    advanced = any(map(_advanced, left)) or any(taints.values())
+    most = limits.devices_per_advanced_slice if advanced else limits.devices_per_slice
+    if not devices.counter_sets:
+        return tuple(Part(devices=chunk) for chunk in _chunks(written, most))
+    used = {device.counter_set for device in left}
+    sets = [_counters(entry) for entry in devices.counter_sets if entry.name in used]
+    groups = _groups(left, written)
+    if not kubernetes.own_counters:
+        # One GPU a slice, as its counters can be used in its slice only.
+        return tuple(Part((held,), group) for held, group in zip(sets, groups, strict=True))
+    own = [Part(counters=chunk) for chunk in _chunks(sets, limits.sets_per_slice or UNLIMITED)]
+    return (*own, *(Part(devices=chunk) for group in groups for chunk in _chunks(group, most)))
+
+
+def _chunks(items: Sequence[dict[str, Any]], most: int) -> Iterator[tuple[dict[str, Any], ...]]:
+    for start in range(0, len(items), most):
+        yield tuple(items[start : start + most])
+
+
+def _groups(devices: list[Device], written: list[dict[str, Any]]) -> list[tuple[dict[str, Any], ...]]:
+    """By whole device."""
+    done: dict[int, list[dict[str, Any]]] = {}
+    for device, document in zip(devices, written, strict=True):
+        done.setdefault(device.of, []).append(document)
+    return [tuple(group) for group in done.values()]
+
+
+def _advanced(device: Device) -> bool:
+    return bool(device.consumes) or any(isinstance(value, Listed) for value in device.attributes.values())
+
+
+def _taints(devices: Devices, index: int) -> tuple[DeviceTaint, ...]:
+    return tuple(mark.taint for mark in devices.marks if mark.taint and index in mark.devices)
+
+
+def _counters(entry: CounterSet) -> dict[str, Any]:
+    return {"name": entry.name, "counters": _values(entry.counters)}
+
+
+def _values(amounts: Mapping[str, str]) -> dict[str, Any]:
+    return {name: {"value": value} for name, value in amounts.items()}
+
+
+def _device(kubernetes: Kubernetes, device: Device, taints: tuple[DeviceTaint, ...], digest: str) -> dict[str, Any]:
+    # Empty maps are dropped by the API server, and a second apply would write them anew.
+    body: dict[str, Any] = {}
+    if device.attributes:
+        body["attributes"] = {name: attribute(value, digest) for name, value in device.attributes.items()}
+    if device.capacity:
+        body["capacity"] = {
+            name: {"value": value} | _policy(device.policies.get(name)) for name, value in device.capacity.items()
+        }
+    if device.policies:
+        body["allowMultipleAllocations"] = True
+    if device.consumes:
+        body["consumesCounters"] = [{"counterSet": device.counter_set, "counters": _values(device.consumes)}]
+    if taints:
+        body["taints"] = [taint(entry) | {"timeAdded": TAINTED} for entry in taints]
+    if kubernetes.resource_api == "v1beta1":
+        return {"name": device.name, "basic": body}
+    return {"name": device.name, **body}
+
+
+def _policy(policy: Policy | None) -> dict[str, Any]:
+    if policy is None:
+        return {}
+    if policy.values:
+        return {"requestPolicy": {"default": policy.default, "validValues": list(policy.values)}}
+    bounds = {"min": policy.least, "max": policy.most, "step": policy.step}
+    kept = {key: value for key, value in bounds.items() if value is not None}
+    return {"requestPolicy": {"default": policy.default} | ({"validRange": kept} if kept else {})}
+
+
+def taint(entry: DeviceTaint) -> dict[str, str]:
+    """A taint as a device or a rule has it."""
+    value = {} if entry.value is None else {"value": entry.value}
+    return {"key": entry.key, **value, "effect": entry.effect}
+
+
+def attribute(value: Attribute, digest: str) -> dict[str, Any]:
+    """An attribute with the key of its sort."""
+    if isinstance(value, Version):
+        return {"version": value.text}
+    if isinstance(value, Listed):
+        return {value.sort: list(value.values)}
+    if isinstance(value, Uuid):
+        return {"string": _uuid(value, digest)}
+    if isinstance(value, bool):
+        return {"bool": value}
+    return {"int": value} if isinstance(value, int) else {"string": value}
+
+
+def _uuid(value: Uuid, digest: str) -> Join:
+    """Only the node's index is a slot: a hash a node costs more than its slice."""
+    fixed = f"{value.prefix}{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-"
+    return Join((fixed, Slot("hex", "hex"), f"{value.number:04x}"))

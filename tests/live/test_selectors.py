@@ -1,0 +1,86 @@
+"""kwokgen and the API server agree on every selector: what one takes, the other takes."""
+
+import json
+
+import pytest
+
+from kwokgen import cel
+from testbed.cluster import Cluster
+
+pytestmark = [pytest.mark.live, pytest.mark.newest]
+
+G = "device.attributes['gpu.nvidia.com']"
+RIGHT = [
+    "device.driver == 'gpu.nvidia.com'",
+    f"{G}.type == 'gpu' && {G}.productName.startsWith('NVIDIA')",
+    f"{G}.productName.lowerAscii().matches('h[12]00')",
+    f"{G}.?type.orValue('') == 'mig'",
+    f"{G}[?'type'].hasValue()",
+    f"has({G}.type)",
+    "'gpu.nvidia.com' in device.attributes",
+    f"{G}['type'] in ['gpu', 'mig']",
+    "device.attributes['a'].n > 5 ? true : false",
+    "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('60Gi')) > 0",
+    "device.capacity['gpu.nvidia.com'].memory.isGreaterThan(quantity('60Gi'))",
+    "device.capacity['a'].memory.add(quantity('1Gi')).sub(5).asInteger() > 3",
+    "isQuantity('60Gi') && quantity('1.5').asApproximateFloat() < 2.0",
+    f"{G}.driverVersion.isGreaterThan(semver('535.0.0'))",
+    f"{G}.driverVersion.compareTo(semver('v535.0', true)) >= 0",
+    f"{G}.driverVersion.major() >= 535 && {G}.driverVersion.minor() >= 0 && {G}.driverVersion.patch() >= 0",
+    "isSemver('1.2.3') && isSemver('v1.2', true)",
+    f"cel.bind(gpu, {G}, gpu.type == 'gpu' && gpu.brand == 'Nvidia')",
+    "device.allowMultipleAllocations",
+    "['a', 'b'].exists(name, device.driver == name)",
+    "device.driver.split('.').size() == 3 && device.driver.replace('gpu', 'nic') != ''",
+    "size(device.driver) < 20 && int('5') == 5 && string(5) == '5'",
+    "true",
+    "device.attributes['a'].x",
+    "device.driver.find('[a-z]+') == 'gpu'",
+    "ip('10.0.0.1').family() == 4",
+    "device.attributes['a'].tags.includes('x')",
+]
+WRONG = [
+    "device.driver = 'a'",
+    "device.driver == 'a' and true",
+    "device.driver == 'a",
+    "1 + 1",
+    "'text'",
+    "device.driver",
+    "device.capacity['a'].memory",
+    "device.capacity['a'].memory > 5",
+    "device.capacity['a'].memory.compareTo(60) > 0",
+    "device.driver == 1",
+    "device.drivers == 'a'",
+    "device.attribute['a'].x == 1",
+    "gpu.type == 'gpu'",
+    "foo.bar()",
+    "quantity(5).isInteger()",
+    "device.driver.startsWith(1)",
+    "device.driver.lower() == 'a'",
+    "semver('1.2.3').compareTo(quantity('1')) == 0",
+    "",
+    " ",
+]
+
+
+def server(cluster: Cluster, expression: str) -> str:
+    """What the server says against a class with a selector; nothing when it takes it."""
+    document = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "one"},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+    done = cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(document), check=False)
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.parametrize("expression", RIGHT)
+def test_what_the_server_takes(expression: str, gated: Cluster) -> None:
+    assert (cel.mistake(expression), server(gated, expression)) == (None, "")
+
+
+@pytest.mark.parametrize("expression", WRONG)
+def test_what_the_server_refuses(expression: str, gated: Cluster) -> None:
+    assert server(gated, expression) != ""
+    assert cel.mistake(expression) is not None
