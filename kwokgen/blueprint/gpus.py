@@ -11,7 +11,7 @@ from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.blueprint.sharing import opaque, policies
 from kwokgen.catalog import Fact
 from kwokgen.model.device import Device, Devices
-from kwokgen.model.gpu import Gpus
+from kwokgen.model.gpu import Agreement, Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
@@ -188,6 +188,7 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         counted=whole.count * _replicas(scope, written, at, extended=extended),
         devices=devices,
         labels=_labels(kind, written) if kind.driver else {},
+        agreements=_agreements(kind.driver),
     )
 
 
@@ -249,6 +250,11 @@ def _replicas(scope: Scope, written: Data, at: Place, *, extended: bool) -> int:
     return replicas
 
 
+def _agreements(driver: Fact | None) -> tuple[Agreement, ...]:
+    entries = driver.data.get("agreements", ()) if driver else ()
+    return tuple(Agreement(entry["label"], entry["of"], entry["as"]) for entry in entries)
+
+
 def _labels(kind: _Kind, written: Data) -> dict[str, str]:
     """What the vendor's operator says of the node; partitions and sharing are told as well."""
     if kind.driver is None or kind.model is None:
@@ -256,6 +262,9 @@ def _labels(kind: _Kind, written: Data) -> dict[str, str]:
     own, sharing = kind.driver.data, written.get("sharing", {})
     counting = {own["countLabel"]: str(kind.whole.count)} if "countLabel" in own else {}
     done = dict(own.get("labels", {})) | dict(kind.model.data.get("labels", {})) | counting
+    new = {*written.get("attributes", ()), *written.get("capacity", ())}
+    told = {each.label: each.told(kind.whole.device(0)) for each in _agreements(kind.driver) if each.of in new}
+    done |= {label: value for label, value in told.items() if value is not None and label in done}
     if "replicas" in sharing:
         ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
         done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}

@@ -69,6 +69,22 @@ def test_labels_and_attributes_say_the_same(tmp_path: Path) -> None:
         assert labels["nvidia.com/gpu.memory"] == mebibytes(memory)
 
 
+def test_labels_follow_what_a_blueprint_writes(tmp_path: Path) -> None:
+    """Another name, version and size of the devices are told by the labels as well."""
+    own = "{attributes: {productName: NVIDIA H100 PCIe, driverVersion: {version: 570.1.2}}, capacity: {memory: 80Gi}}"
+    node = documents(rendered(tmp_path, SPEC.replace("gpuOperator", f"gpus: {own}, gpuOperator")))["Node", "", "h100-0"]
+    labels = node["metadata"]["labels"]
+    assert labels["nvidia.com/gpu.product"] == "NVIDIA-H100-PCIe"
+    assert labels["nvidia.com/gpu.memory"] == "81920"
+    version = "nvidia.com/cuda.driver-version."
+    assert {labels[f"{version}{part}"] for part in ("major", "minor", "revision", "full")} == {
+        "570",
+        "1",
+        "2",
+        "570.1.2",
+    }
+
+
 def mebibytes(text: str) -> str:
     found = re.fullmatch(r"(\d+)(Mi|Gi)", text)
     assert found
