@@ -208,6 +208,18 @@ def test_tainted_devices_are_cut_into_slices_of_64(tmp_path: Path, devices: int,
         assert len([one for one in slices if one["nodeName"] == "a-0"]) == (devices + 127) // 128
 
 
+def test_files_of_slices_stay_small(tmp_path: Path) -> None:
+    """What kubectl reads whole before it applies any of it: nodes of 208 devices are several files, each of whole nodes."""
+    cut = "machine: p4d.24xlarge, gpus: {partitions: {mode: dynamic}}"
+    done = rendered(tmp_path, f"pools: [{{name: a, count: 150, {cut}}}]")
+    files = [content(file) for file in done.bundle().files if file.path.startswith("50-")]
+    assert len(files) == 3
+    assert all(len(text) < 17 * 1024 * 1024 for text in files)
+    for text in files:
+        names = re.findall(rb"^  nodeName: (.+)$", text, re.MULTILINE)
+        assert {names.count(name) for name in names} == {9}
+
+
 SAME = [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}, {"LC_ALL": "C", "LANG": "C", "HOME": "/"}]
 
 
