@@ -201,7 +201,7 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
     if "sharing" in written and written["sharing"]["by"] == "capacity":
         message = "a GPU is cut or shared by capacity, not both"
         scope.fail(at.below("sharing").pos("by"), "partitions", message, "leave out one of them")
-    form = kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM
+    form = partitions.form(kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM)
     _idle(scope, written, at, kind, form or {})
     if kind.model and "table" in asked:
         scope.fail(where.key("table"), "partitions", "the catalogue has the model's profiles", "leave out table")

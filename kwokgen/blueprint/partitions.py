@@ -25,6 +25,13 @@ OWN_FORM = {
 """How partitions of a driver of one's own are published."""
 
 
+def form(written: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A driver's way to publish partitions, with the names of counters that it leaves out."""
+    if written is None or written is OWN_FORM:
+        return written
+    return {key: OWN_FORM[key] for key in ("counterSet", "sliceCounter")} | dict(written)
+
+
 class Profile(NamedTuple):
     """A sort of partition: `size` slices that stand together, from one of `starts` on, at most `most` of a GPU."""
 

@@ -170,5 +170,7 @@ def _allowed(scope: Scope, value: Any, option: Mapping[str, Any], at: Place) -> 
 def _put(parameters: dict[str, Any], path: list[str], value: Any) -> None:
     *above, last = path
     for key in above:
-        parameters = parameters.setdefault(key, {})
+        if not isinstance(parameters.get(key), dict):
+            parameters[key] = {}
+        parameters = parameters[key]
     parameters[last] = value

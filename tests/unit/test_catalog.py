@@ -518,3 +518,50 @@ def test_the_command_knows_no_other(tmp_path: Path, arguments: list[str], messag
     assert (done.returncode, done.stdout) == (1, b"")
     assert message in done.stderr.decode()
     assert "available: " in done.stderr.decode()
+
+
+CUT = """\
+summary: Own
+source: here
+checked: "2026-01-01"
+confidence: unverified
+"""
+DRIVER = "classes: [{name: own.example.com, selectors: ['true']}]\npartitions: {modes: [dynamic, static], attributes: {}, %s}\n"
+MODEL = (
+    "driver: own.example.com\nattributes: {}\ncapacity: {}\n"
+    "partitions: {slices: 2, profiles: [{name: a, size: 1, starts: [0, 1], capacity: {memory: 1Gi}}]}\n"
+)
+
+
+def cut(tmp_path: Path, names: str, mode: str) -> Rendered:
+    """A pool of a model of one's own that a driver of one's own can cut."""
+    for path, text in (("drivers/own.example.com", DRIVER % names), ("gpus/own", MODEL)):
+        file = tmp_path / "own" / f"{path}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(CUT + text, encoding="utf-8")
+    gpus = f"{{model: own, count: 1, partitions: {mode}}}"
+    (tmp_path / "t.yaml").write_text(blueprint(f"pools: [{{name: p, count: 1, machine: {{cpu: 8}}, gpus: {gpus}}}]"))
+    return render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(tmp_path / "own")]))
+
+
+@pytest.mark.parametrize("mode", ["{mode: dynamic}", "{mode: static, layout: {a: 2}}"])
+def test_a_driver_that_names_only_its_partitions(tmp_path: Path, mode: str) -> None:
+    """Its counters have names of ours."""
+    (one, *_) = documents(cut(tmp_path, 'deviceName: "{name}-{start}"', mode), "ResourceSlice").values()
+    assert one["spec"]["pool"]["resourceSliceCount"] in {1, 2}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        'deviceName: "p-{nope}"',
+        'deviceName: "p-{"',
+        'deviceName: p, counterSet: "{x}"',
+        "deviceName: p, sliceCounter: s",
+    ],
+)
+def test_names_of_partitions_with_no_such_place(tmp_path: Path, names: str) -> None:
+    """Are refused in the driver's file."""
+    [found] = problems(lambda: cut(tmp_path, names, "{mode: dynamic}"))
+    assert found.pos.file.endswith("own.example.com.yaml")
+    assert "does not fit" in found.message
