@@ -15,7 +15,7 @@ Finding = tuple[tuple[str | int, ...], str]
 MOST_BYTES = 1_572_864
 """An object of etcd's default request limit, 1.5 MiB."""
 MOST_ANNOTATIONS = 262_144
-EFFECTS = {"Node": {"NoSchedule", "PreferNoSchedule", "NoExecute"}}
+NODE_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 DNS_LABEL_KINDS = {"Namespace"}
 NAMED_BY_LABEL = {"Node", "Job"}
 """Kinds whose names become label values: kubernetes.io/hostname, batch.kubernetes.io/job-name."""
@@ -83,12 +83,7 @@ def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     seen = set()
     for index, taint in enumerate(document.get("spec", {}).get("taints", ())):
         path = ("spec", "taints", index)
-        if not is_key(taint["key"]):
-            yield (*path, "key"), f'"{taint["key"]}" is not the key of a taint'
-        if taint["effect"] not in EFFECTS["Node"]:
-            yield (*path, "effect"), f'"{taint["effect"]}" is not an effect: {", ".join(sorted(EFFECTS["Node"]))}'
-        if not is_label_value(taint.get("value", "")):
-            yield (*path, "value"), f'"{taint["value"]}" is not the value of a taint'
+        yield from devicerules.taint_findings(taint, path, NODE_EFFECTS)
         if (taint["key"], taint["effect"]) in seen:
             yield path, f"the taint {taint['key']}:{taint['effect']} is there twice"
         seen.add((taint["key"], taint["effect"]))

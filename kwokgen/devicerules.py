@@ -124,14 +124,14 @@ def _taints(taints: Sequence[Mapping[str, Any]], path: Path, limits: Limits) -> 
         yield from taint_findings(taint, (*path, "taints", index))
 
 
-def taint_findings(taint: Mapping[str, Any], path: Path) -> Iterator[Finding]:
-    """What is wrong with the taint of a device or of a rule."""
+def taint_findings(taint: Mapping[str, Any], path: Path, effects: Sequence[str] = EFFECTS) -> Iterator[Finding]:
+    """What is wrong with the taint of a device, a rule, or with other effects a node."""
     if not is_key(taint["key"]):
         yield (*path, "key"), f'"{taint["key"]}" is not the key of a taint'
     if not is_label_value(taint.get("value", "")):
         yield (*path, "value"), f'"{taint["value"]}" is not the value of a taint'
-    if taint["effect"] not in EFFECTS:
-        yield (*path, "effect"), f'"{taint["effect"]}" is not an effect: {", ".join(EFFECTS)}'
+    if taint["effect"] not in effects:
+        yield (*path, "effect"), f'"{taint["effect"]}" is not an effect: {", ".join(effects)}'
 
 
 def _consumed(consumed: Sequence[Mapping[str, Any]], path: Path, limits: Limits) -> Iterator[Finding]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from kwokgen.model.claim import Ask
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Devices, DeviceTaint, Listed
+from kwokgen.model.device import Devices, Listed
 from kwokgen.model.place import Place
+from kwokgen.model.taint import Taint
 from kwokgen.model.target import Requirements
 from kwokgen.problem import Pos
 
@@ -65,7 +66,7 @@ def _devices(devices: Devices) -> Iterator[Use]:
             yield from _effect(mark.taint, mark.at)
 
 
-def _effect(taint: DeviceTaint, at: Place) -> Iterator[Use]:
+def _effect(taint: Taint, at: Place) -> Iterator[Use]:
     if taint.effect == "None":
         yield "device-taint-none", at.pos("effect")
 

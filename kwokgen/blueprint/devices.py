@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.blueprint.sharing import opaque, policies
 from kwokgen.catalog import Fact
-from kwokgen.model.device import Attribute, Device, Devices, DeviceTaint, Listed, Mark, Offer, Policy, Uuid, Version
+from kwokgen.model.device import Attribute, Device, Devices, Listed, Mark, Offer, Policy, Uuid, Version
 from kwokgen.model.place import Place
+from kwokgen.model.taint import Taint
 
 ROOT = "resource.kubernetes.io/pcieRoot"
 """https://github.com/kubernetes/dynamic-resource-allocation/blob/master/deviceattribute/attribute.go"""
@@ -110,7 +111,7 @@ def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tup
             on = ranges(scope, item, "nodes", place, nodes, "nodes")
             held = ranges(scope, item, "devices", place, count, "devices")
             indexes = frozenset(index for first, last in held for index in range(first, last + 1))
-            taint = DeviceTaint(item["key"], item["effect"], item.get("value")) if section == "taints" else None
+            taint = Taint(item["key"], item["effect"], item.get("value")) if section == "taints" else None
             done.append(Mark(on, indexes, taint, place))
     _some_left(scope, [mark for mark in done if mark.taint is None], count)
     return tuple(done)

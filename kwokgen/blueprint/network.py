@@ -5,9 +5,10 @@ from __future__ import annotations
 from kwokgen.blueprint.devices import Whole, attributes, counted, offers
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.blueprint.sharing import opaque, policies
-from kwokgen.model.device import Devices, DeviceTaint, DeviceTaintRule, NetworkDevices
+from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
+from kwokgen.model.taint import Taint
 from kwokgen.problem import quoted
 
 
@@ -59,7 +60,7 @@ def device_taint_rules(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, .
 
 
 def _rule(scope: Scope, item: Data, at: Place, pools: tuple[Pool, ...]) -> DeviceTaintRule:
-    taint = DeviceTaint(item["key"], item["effect"], item.get("value"))
+    taint = Taint(item["key"], item["effect"], item.get("value"))
     pool = (
         scope.find({pool.name: pool for pool in pools}, item["pool"], at.pos("pool"), "pool")
         if "pool" in item

@@ -14,7 +14,8 @@ from kwokgen.model.device import Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
-from kwokgen.model.pool import FAKE_TAINT, Machine, NamePattern, Pool, Taint
+from kwokgen.model.pool import Machine, NamePattern, Pool
+from kwokgen.model.taint import FAKE_TAINT, Taint
 
 FIRST_ADDRESS = IPv4Address("10.128.0.0")
 POOL_PREFIX = 15

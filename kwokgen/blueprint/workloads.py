@@ -12,7 +12,8 @@ from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
-from kwokgen.model.pool import Pool, Taint
+from kwokgen.model.pool import Pool
+from kwokgen.model.taint import Taint
 from kwokgen.model.workload import Container, RunTime, Workload
 from kwokgen.problem import Pos, quoted
 

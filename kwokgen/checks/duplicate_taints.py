@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.pool import FAKE_TAINT, Pool
+from kwokgen.model.pool import Pool
+from kwokgen.model.taint import FAKE_TAINT
 from kwokgen.problem import Problem
 
 ID = "duplicate-taint"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.place import Place
+from kwokgen.model.taint import Taint
 
 
 class Version(NamedTuple):
@@ -64,14 +65,6 @@ class Device(NamedTuple):
     consumes: Mapping[str, str] = {}
 
 
-class DeviceTaint(NamedTuple):
-    """A taint of a device; a value of None is a taint without value."""
-
-    key: str
-    effect: str
-    value: str | None = None
-
-
 class Mark(NamedTuple):
     """What is different on some devices of some nodes: a taint, or, without, that they are missing.
 
@@ -80,7 +73,7 @@ class Mark(NamedTuple):
 
     nodes: tuple[tuple[int, int], ...]
     devices: frozenset[int]
-    taint: DeviceTaint | None
+    taint: Taint | None
     at: Place
 
     def holds(self, node: int) -> bool:
@@ -138,5 +131,5 @@ class DeviceTaintRule(NamedTuple):
     driver: str | None
     pool: str | None
     device: str | None
-    taint: DeviceTaint
+    taint: Taint
     at: Place

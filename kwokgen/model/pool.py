@@ -11,17 +11,7 @@ from kwokgen.model.device import Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
-
-
-class Taint(NamedTuple):
-    """A taint of a node; a value of None is a taint without value."""
-
-    key: str
-    effect: str
-    value: str | None = None
-
-
-FAKE_TAINT = Taint(key="kwok.x-k8s.io/node", value="fake", effect="NoSchedule")
+from kwokgen.model.taint import Taint
 
 
 class NamePattern(NamedTuple):

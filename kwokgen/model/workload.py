@@ -8,7 +8,8 @@ from typing import NamedTuple
 from kwokgen.model.claim import Claim
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
-from kwokgen.model.pool import Pool, Taint
+from kwokgen.model.pool import Pool
+from kwokgen.model.taint import Taint
 from kwokgen.model.template import Template
 
 

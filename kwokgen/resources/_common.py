@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.pool import Pool, Taint
+from kwokgen.model.pool import Pool
+from kwokgen.model.taint import Taint
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 INSTANCE = "app.kubernetes.io/instance"
@@ -41,7 +42,7 @@ def metadata(
 
 
 def taint(entry: Taint) -> dict[str, str]:
-    """A taint as a node has it."""
+    """A taint as a node, a device or a rule has it."""
     value = {} if entry.value is None else {"value": entry.value}
     return {"key": entry.key, **value, "effect": entry.effect}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kwokgen.model.device import Attribute, CounterSet, Device, Devices, DeviceTaint, Listed, Policy, Uuid, Version
+from kwokgen.model.device import Attribute, CounterSet, Device, Devices, Listed, Policy, Uuid, Version
+from kwokgen.model.taint import Taint
 from kwokgen.model.target import Kubernetes
+from kwokgen.resources._common import taint
 from kwokgen.series import Join, Slot
 
 TAINTED = "2026-01-01T00:00:00Z"
@@ -59,7 +61,7 @@ def _advanced(device: Device) -> bool:
     return bool(device.consumes) or any(isinstance(value, Listed) for value in device.attributes.values())
 
 
-def _taints(devices: Devices, index: int) -> tuple[DeviceTaint, ...]:
+def _taints(devices: Devices, index: int) -> tuple[Taint, ...]:
     return tuple(mark.taint for mark in devices.marks if mark.taint and index in mark.devices)
 
 
@@ -71,7 +73,7 @@ def _values(amounts: Mapping[str, str]) -> dict[str, Any]:
     return {name: {"value": value} for name, value in amounts.items()}
 
 
-def _device(kubernetes: Kubernetes, device: Device, taints: tuple[DeviceTaint, ...], digest: str) -> dict[str, Any]:
+def _device(kubernetes: Kubernetes, device: Device, taints: tuple[Taint, ...], digest: str) -> dict[str, Any]:
     # Empty maps are dropped by the API server, and a second apply would write them anew.
     body: dict[str, Any] = {}
     if device.attributes:
@@ -99,12 +101,6 @@ def _policy(policy: Policy | None) -> dict[str, Any]:
     bounds = {"min": policy.least, "max": policy.most, "step": policy.step}
     kept = {key: value for key, value in bounds.items() if value is not None}
     return {"requestPolicy": {"default": policy.default} | ({"validRange": kept} if kept else {})}
-
-
-def taint(entry: DeviceTaint) -> dict[str, str]:
-    """A taint as a device or a rule has it."""
-    value = {} if entry.value is None else {"value": entry.value}
-    return {"key": entry.key, **value, "effect": entry.effect}
 
 
 def attribute(value: Attribute, digest: str) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import DeviceTaintRule
-from kwokgen.resources._common import metadata
-from kwokgen.resources._devices import taint
+from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Series, one
 
 KIND = "DeviceTaintRule"
