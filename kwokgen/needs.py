@@ -40,11 +40,8 @@ def requirements(cluster: Cluster) -> Requirements:
 
 def used(cluster: Cluster) -> Iterator[Use]:
     """Every feature of DRA beyond plain devices and claims, at each place that asks for it."""
-    for pool in cluster.pools:
-        for devices in pool.published:
-            yield from _devices(devices)
-    for network in cluster.network_devices:
-        yield from _devices(network.devices)
+    for devices in cluster.published:
+        yield from _devices(devices)
     for rule in cluster.device_taint_rules:
         yield "device-taint-rules", rule.at.pos()
         yield from _effect(rule.taint, rule.at)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.model.claim import DeviceClass
+from kwokgen.model.cluster import published
 from kwokgen.model.device import Devices, NetworkDevices, Opaque
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -30,14 +31,6 @@ def device_classes(
         item["name"]: _device_class(scope, item, place, derived) for item, place in zip(items, where, strict=True)
     }
     return tuple((derived | written).values())
-
-
-def published(pools: tuple[Pool, ...], network: tuple[NetworkDevices, ...]) -> Iterator[Devices]:
-    """All devices, by driver and pool."""
-    for pool in pools:
-        yield from pool.published
-    for entry in network:
-        yield entry.devices
 
 
 def _derived(devices: Devices) -> Iterator[DeviceClass]:

@@ -8,12 +8,12 @@ from math import ceil
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
 from kwokgen.blueprint import features, lifecycles, network, pools
-from kwokgen.blueprint.classes import device_classes, published
+from kwokgen.blueprint.classes import device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
 from kwokgen.catalog import Catalog, Fact, entries
-from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch
+from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch, published
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.target import Kubernetes

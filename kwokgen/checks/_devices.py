@@ -6,17 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Device, Devices
+from kwokgen.model.device import Device
 from kwokgen.model.place import Place
 from kwokgen.problem import Pos
-
-
-def published(cluster: Cluster) -> Iterator[Devices]:
-    """The DRA devices of every pool and of no node."""
-    for pool in cluster.pools:
-        yield from pool.published
-    for network in cluster.network_devices:
-        yield network.devices
 
 
 class Selector(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import published
 from kwokgen.model.claim import Ask, Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem
@@ -33,7 +32,7 @@ def _largest(claim: Claim) -> Ask:
 
 def _everything(cluster: Cluster, ask: Ask, most: int) -> Iterator[Problem]:
     """All devices of a node, where every node that has any has too many."""
-    found = [len(devices.offered(ask.device_class)) for devices in published(cluster)]
+    found = [len(devices.offered(ask.device_class)) for devices in cluster.published]
     numbers = [number for number in found if number]
     if ask.count is None and not ask.selectors and numbers and min(numbers) > most:
         message = f"All is {min(numbers)} devices of a node or more, a claim may have {most}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import has, published
+from kwokgen.checks._devices import has
 from kwokgen.formats import quantity
 from kwokgen.model.claim import Ask, Claim, Constraint
 from kwokgen.model.cluster import Cluster
@@ -31,14 +31,14 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _offered(cluster: Cluster, ask: Ask) -> list[tuple[Devices, Device]]:
     """The devices of a class that follows from devices."""
-    return [(each, device) for each in published(cluster) for device in each.offered(ask.device_class)]
+    return [(each, device) for each in cluster.published for device in each.offered(ask.device_class)]
 
 
 def _model(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
     """The pools with the model whose devices are of the class, where that is known."""
     if ask.model is None:
         return
-    offered = {offer.name for each in published(cluster) for offer in each.offers}
+    offered = {offer.name for each in cluster.published for offer in each.offers}
     pools = [pool for pool in cluster.pools if pool.gpus and pool.slices and pool.gpus.model]
     models = {
         pool.gpus.model

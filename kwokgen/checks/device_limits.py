@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from kwokgen.checks._devices import published
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Opaque
 from kwokgen.model.place import Place
@@ -19,7 +18,7 @@ MOST_PARAMETERS = 10_240
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """What is above a limit."""
-    for devices in published(cluster):
+    for devices in cluster.published:
         yield from _taints(devices, cluster.kubernetes.limits)
         if devices.counter_sets:
             yield from _counters(devices, cluster.kubernetes.limits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import published
 from kwokgen.formats import FORMATS, is_label
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem
@@ -16,7 +15,7 @@ SUMMARY = "Names of devices are DNS labels, each once in a pool"
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Devices that cannot have their names."""
-    for devices in published(cluster):
+    for devices in cluster.published:
         pos, names = devices.at.pos("deviceName"), Counter(device.name for device in devices.devices)
         if wrong := [name for name in names if not is_label(name)]:
             form = FORMATS["dns-label"]

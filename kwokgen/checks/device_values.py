@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import published
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Attribute, Devices, Listed
 from kwokgen.problem import Pos, Problem
@@ -18,7 +17,7 @@ MOST_BYTES = 64
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Attributes and capacities that claims cannot use, or that no device may have."""
-    for devices in published(cluster):
+    for devices in cluster.published:
         for name, values in _values(devices).items():
             yield from _attribute(devices.at.pos("attributes", name), name, values)
         yield from _number(cluster, devices)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import published
 from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem, Related
@@ -45,7 +44,7 @@ def _named_wrong(resource: str) -> str:
 
 def _counted(cluster: Cluster, entry: DeviceClass, resource: str) -> Iterator[Problem]:
     """On a node that has the name in its status, the scheduler counts and never allocates."""
-    derived = {offer.name for devices in published(cluster) for offer in devices.offers}
+    derived = {offer.name for devices in cluster.published for offer in devices.offers}
     for pool in cluster.pools:
         offered = {offer.name for devices in pool.published for offer in devices.offers}
         # A class of one's own may be of any device.

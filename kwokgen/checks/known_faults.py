@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kwokgen.checks._devices import published
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices
 from kwokgen.needs import used
@@ -32,7 +31,7 @@ def _short_slices(cluster: Cluster) -> Iterator[Pos]:
         for request in claim.requests:
             for ask in request.asks:
                 several = ask.count is None or ask.count > 1
-                lengths = [_shortest(cluster, each) for each in published(cluster) if each.offered(ask.device_class)]
+                lengths = [_shortest(cluster, each) for each in cluster.published if each.offered(ask.device_class)]
                 if several and any(length < (ask.count or length + 1) for length in lengths if length):
                     yield ask.at.pos("count" if ask.count else "allocationMode")
 

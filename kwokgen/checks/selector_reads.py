@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kwokgen.checks._devices import Selector, published, selectors
+from kwokgen.checks._devices import Selector, selectors
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device
 from kwokgen.problem import Problem, nearest, quoted
@@ -32,7 +32,7 @@ def _asked(cluster: Cluster, selector: Selector) -> list[Of]:
     for_class = selector.device_class
     return [
         (each.driver, device)
-        for each in published(cluster)
+        for each in cluster.published
         for device in (each.offered(for_class) if for_class else each.devices)
     ]
 

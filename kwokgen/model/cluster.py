@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.claim import Claim, DeviceClass
-from kwokgen.model.device import DeviceTaintRule, NetworkDevices
+from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -56,6 +56,12 @@ class Patch(NamedTuple):
     at: Place
 
 
+def published(pools: Iterable[Pool], network: Iterable[NetworkDevices]) -> tuple[Devices, ...]:
+    """The DRA devices of pools by driver, and those of no node."""
+    of_nodes = (devices for pool in pools for devices in pool.published)
+    return (*of_nodes, *(entry.devices for entry in network))
+
+
 class Cluster(NamedTuple):
     """Everything that a blueprint says, with nothing left to look up; `capacity` are Stages still to be made per pool."""
 
@@ -74,6 +80,11 @@ class Cluster(NamedTuple):
     workloads: tuple[Workload, ...]
     patches: tuple[Patch, ...]
     at: Place
+
+    @property
+    def published(self) -> tuple[Devices, ...]:
+        """All its DRA devices, by pool and driver."""
+        return published(self.pools, self.network_devices)
 
     @property
     def nodes(self) -> int:
