@@ -96,7 +96,7 @@ def _request(scope: Scope, item: Data, at: Place, index: int, known: Known) -> R
 
 def _alternatives_only(scope: Scope, item: Data, at: Place) -> None:
     for key in OF_ASKS:
-        if at.raw(key) or at.node.child(key):
+        if at.node.child(key):
             scope.fail(
                 at.key(key), "claim", f'"{key}" and "firstAvailable" exclude each other', "put it in the alternatives"
             )

@@ -1,17 +1,18 @@
-"""Devices of a node: their attributes, PCIe roots, taints, and those that are missing."""
+"""Devices of a node: what they are, and those beside its GPUs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.blueprint.sharing import opaque, policies
 from kwokgen.catalog import Fact
-from kwokgen.model.device import Attribute, Device, Devices, Listed, Mark, Offer, Policy, Uuid, Version
+from kwokgen.model.device import Attribute, Device, Devices, Listed, Offer, Policy, Uuid, Version
 from kwokgen.model.place import Place
-from kwokgen.model.taint import Taint
 
+OWN_NAME = "device-{index}"
 ROOT = "resource.kubernetes.io/pcieRoot"
 """https://github.com/kubernetes/dynamic-resource-allocation/blob/master/deviceattribute/attribute.go"""
 
@@ -54,6 +55,56 @@ class Whole(NamedTuple):
             done = done | {name: value for name, value in self.pci[index].items() if name not in done}
         return Device(self.name(index), done, self.capacity, of=index, policies=self.policies)
 
+    def all(self) -> tuple[Device, ...]:
+        """Every one, in order."""
+        return tuple(self.device(index) for index in range(self.count))
+
+
+class Base(NamedTuple):
+    """What devices are before a blueprint writes over it: `name` has {index}, `root` is the attribute of the PCIe root."""
+
+    driver: str
+    name: str
+    attributes: Mapping[str, Attribute | Each] = {}
+    capacity: Mapping[str, str] = {}
+    uuid: tuple[str, str] | None = None
+    root: str = ROOT
+
+
+def base(driver: Fact, name: str, model: Fact | None = None) -> Base:
+    """What the catalogue says of a driver's devices, and of their model; `name` where it says none."""
+    own, uuid = driver.data, driver.data.get("uuid")
+    return Base(
+        driver=driver.name,
+        name=own.get("deviceName", name),
+        attributes=attributes(own.get("attributes", {})) | (attributes(model.data["attributes"]) if model else {}),
+        capacity=quantities(model.data["capacity"], model.at.below("capacity")) if model else {},
+        uuid=(uuid["attribute"], uuid["prefix"]) if uuid else None,
+        root=own.get("pci", {}).get("root", ROOT),
+    )
+
+
+def whole(
+    scope: Scope, written: Data, at: Place, count: int, under: Base, slots: tuple[Mapping[str, str], ...] = ()
+) -> Whole:
+    """Devices as they are written over their base; `slots` say where they sit, unless `pcieRoots` does."""
+    if "pcieRoots" in written and under.root in written.get("attributes", {}):
+        message = f"pcieRoots says {under.root} of every device as well"
+        scope.fail(at.key("attributes", under.root), "devices", message, "leave out one of them")
+    before, after = written.get("deviceName", under.name).split("{index}")
+    capacity = dict(under.capacity) | quantities(written.get("capacity", {}), at.below("capacity"))
+    return Whole(
+        driver=under.driver,
+        before=before,
+        after=after,
+        count=count,
+        attributes=dict(under.attributes) | attributes(written.get("attributes", {})),
+        capacity=capacity,
+        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
+        uuid=under.uuid,
+        pci=_roots(written, count, under.root) or slots,
+    )
+
 
 def _of(value: Attribute | Each, index: int) -> Attribute:
     return value.values[index] if isinstance(value, Each) else value
@@ -87,63 +138,10 @@ def counted(scope: Scope, written: Data, at: Place, count: int) -> bool:
     return not wrong
 
 
-def one_root(scope: Scope, written: Data, at: Place, attribute: str = ROOT) -> None:
-    """Notes a root that is written twice."""
-    if "pcieRoots" in written and attribute in written.get("attributes", {}):
-        message = f"pcieRoots says {attribute} of every device as well"
-        scope.fail(at.key("attributes", attribute), "devices", message, "leave out one of them")
-
-
-def roots(written: Data, count: int, attribute: str = ROOT) -> tuple[Mapping[str, str], ...]:
+def _roots(written: Data, count: int, attribute: str) -> tuple[Mapping[str, str], ...]:
     """The PCIe root of each device, spread evenly and in order; none without `pcieRoots`."""
-    if "pcieRoots" not in written:
-        return ()
-    number = written["pcieRoots"]
-    return tuple({attribute: f"pci0000:{index * number // count:02x}"} for index in range(count))
-
-
-def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tuple[Mark, ...]:
-    """Taints and missing devices."""
-    done = []
-    for section in ("taints", "missing"):
-        items = written.get(section, ())
-        for item, place in zip(items, places(at, section, items), strict=True):
-            on = ranges(scope, item, "nodes", place, nodes, "nodes")
-            held = ranges(scope, item, "devices", place, count, "devices")
-            indexes = frozenset(index for first, last in held for index in range(first, last + 1))
-            taint = Taint(item["key"], item["effect"], item.get("value")) if section == "taints" else None
-            done.append(Mark(on, indexes, taint, place))
-    _some_left(scope, [mark for mark in done if mark.taint is None], count)
-    return tuple(done)
-
-
-def _some_left(scope: Scope, missing: list[Mark], count: int) -> None:
-    for mark in missing:
-        for first, _ in mark.nodes:
-            lost = frozenset[int]().union(*(other.devices for other in missing if other.holds(first)))
-            if len(lost) == count and mark is [other for other in missing if other.holds(first)][-1]:
-                hint = "nodes without devices are another pool"
-                message = "no device is left in the slices of the nodes"
-                scope.fail(mark.at.pos("devices"), "devices", message, hint)
-                return
-
-
-def ranges(scope: Scope, item: Data, key: str, at: Place, count: int, what: str) -> tuple[tuple[int, int], ...]:
-    """Indexes and ranges of them as ranges, all when nothing is written."""
-    if key not in item:
-        return ((0, count - 1),)
-    done = []
-    for number, written in enumerate(item[key]):
-        first, _, last = str(written).partition("-")
-        low, high = int(first), int(last or first)
-        pos = at.pos(key, number)
-        if low > high:
-            scope.fail(pos, "devices", f"the range {written} ends before it begins", f"write {high}-{low}")
-        elif high >= count:
-            scope.fail(pos, "devices", f"there is no {what.removesuffix('s')} {high}: they are 0 to {count - 1}")
-        else:
-            done.append((low, high))
-    return tuple(done)
+    number = written.get("pcieRoots")
+    return tuple({attribute: f"pci0000:{index * number // count:02x}"} for index in range(count)) if number else ()
 
 
 def others(scope: Scope, item: Data, at: Place, pci: tuple[Mapping[str, str], ...]) -> tuple[Devices, ...]:
@@ -172,31 +170,18 @@ def _other(scope: Scope, written: Data, at: Place, nodes: int, pci: tuple[Mappin
 def _counted(
     scope: Scope, written: Data, at: Place, nodes: int, driver: Fact | None, pci: tuple[Mapping[str, str], ...]
 ) -> Devices:
-    count, own = written["count"], driver.data if driver else {}
-    capacity = quantities(written.get("capacity", {}), at.below("capacity"))
-    before, after = written.get("deviceName", own.get("deviceName", "device-{index}")).split("{index}")
-    root = own.get("pci", {}).get("root", ROOT)
-    one_root(scope, written, at, root)
-    shared_roots = tuple({root: pci[index % len(pci)]["root"]} for index in range(count)) if pci and driver else ()
+    count = written["count"]
+    under = base(driver, OWN_NAME) if driver else Base(written["driver"], OWN_NAME)
+    shared_roots = (
+        tuple({under.root: pci[index % len(pci)]["root"]} for index in range(count)) if pci and driver else ()
+    )
     config = opaque(scope, written.get("sharing"), at.below("sharing"), driver)
     if "replicas" in written.get("sharing", {}):
         message = "replicas multiply an extended resource, these are DRA devices"
         scope.fail(at.below("sharing").key("replicas"), "sharing", message, "leave it out")
-    whole = Whole(
-        driver=written["driver"],
-        before=before,
-        after=after,
-        count=count,
-        attributes=attributes(own.get("attributes", {})) | attributes(written.get("attributes", {})),
-        capacity=capacity,
-        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
-        uuid=(own["uuid"]["attribute"], own["uuid"]["prefix"]) if "uuid" in own else None,
-        pci=roots(written, count, root) or shared_roots,
-    )
-    devices = tuple(whole.device(index) for index in range(count))
-    return Devices(
-        written["driver"], devices, (), marks(scope, written, at, nodes, count), offers(written, driver), config, at
-    )
+    made = whole(scope, written, at, count, under, shared_roots).all()
+    found = marks(scope, written, at, nodes, count)
+    return Devices(under.driver, made, (), found, offers(under.driver, driver), config, at)
 
 
 def _fixed(scope: Scope, written: Data, at: Place, nodes: int, driver: Fact) -> Devices:
@@ -207,7 +192,7 @@ def _fixed(scope: Scope, written: Data, at: Place, nodes: int, driver: Fact) -> 
     named = driver.data["devices"]
     devices = tuple(Device(name, fixed(values), {}, of=index) for index, (name, values) in enumerate(named.items()))
     found = marks(scope, written, at, nodes, len(devices))
-    return Devices(driver.name, devices, (), found, offers(written, driver), None, at)
+    return Devices(driver.name, devices, (), found, offers(driver.name, driver), None, at)
 
 
 def fixed(data: Mapping[str, Any]) -> dict[str, Attribute]:
@@ -215,10 +200,10 @@ def fixed(data: Mapping[str, Any]) -> dict[str, Attribute]:
     return {name: value for name, value in attributes(data).items() if not isinstance(value, Each)}
 
 
-def offers(written: Data, driver: Fact | None, sorts: frozenset[str] = frozenset({"devices"})) -> tuple[Offer, ...]:
+def offers(name: str, driver: Fact | None, sorts: frozenset[str] = frozenset({"devices"})) -> tuple[Offer, ...]:
     """The classes of the devices that there are, or one for a driver of one's own."""
     if driver is None:
-        return (Offer(written["driver"], (f"device.driver == '{written['driver']}'",)),)
+        return (Offer(name, (f"device.driver == '{name}'",)),)
     return tuple(
         Offer(entry["name"], tuple(entry["selectors"]), whole=entry.get("of", "devices") == "devices")
         for entry in driver.data["classes"]

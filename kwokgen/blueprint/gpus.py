@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.blueprint import partitions
-from kwokgen.blueprint.devices import ROOT, Values, Whole, attributes, counted, marks, offers, one_root, roots
+from kwokgen.blueprint.devices import Base, Whole, attributes, base, counted, offers, whole
+from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, quantities
-from kwokgen.blueprint.sharing import opaque, policies
+from kwokgen.blueprint.sharing import opaque
 from kwokgen.catalog import Fact
 from kwokgen.model.device import Device, Devices
 from kwokgen.model.gpu import Agreement, Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
+OWN_NAME = "gpu-{index}"
 OF_DEVICES = ("partitions", "taints", "missing")
 UNSEEN = ("attributes", "capacity", "deviceName", "pcieRoots")
 """What an extended resource does not show."""
@@ -95,46 +97,24 @@ def _modelled(scope: Scope, written: Data, at: Place, model: str, count: int, ba
     driver = scope.fact("drivers", fact.data["driver"], fact.at.pos("driver"), "driver") if fact else None
     if fact is None or driver is None:
         return None
-    own = attributes(driver.data.get("attributes", {})) | attributes(fact.data.get("attributes", {}))
-    values, capacity = _overridden(scope, written, at, own, _capacity(fact))
-    before, after = written.get("deviceName", driver.data.get("deviceName", "gpu-{index}")).split("{index}")
-    uuid = driver.data.get("uuid")
-    whole = Whole(
-        driver=driver.name,
-        before=before,
-        after=after,
-        count=count,
-        attributes=values,
-        capacity=capacity,
-        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
-        uuid=(uuid["attribute"], uuid["prefix"]) if uuid else None,
-        pci=_pci(driver, bare, written, count),
-    )
-    one_root(scope, written, at, driver.data.get("pci", {}).get("root", ROOT))
-    return _Kind(fact, driver, whole)
+    under = base(driver, OWN_NAME, fact)
+    _repeated(scope, written, at, under)
+    return _Kind(fact, driver, whole(scope, written, at, count, under, _slots(driver, bare, count)))
 
 
-def _capacity(fact: Fact) -> dict[str, str]:
-    return quantities(fact.data.get("capacity", {}), fact.at.below("capacity"))
-
-
-def _overridden(
-    scope: Scope, written: Data, at: Place, known: Values, capacity: dict[str, str]
-) -> tuple[Values, dict[str, str]]:
+def _repeated(scope: Scope, written: Data, at: Place, under: Base) -> None:
+    """Notes what the model has as it is written."""
     new_attributes = attributes(written.get("attributes", {}))
     new_capacity = quantities(written.get("capacity", {}), at.below("capacity"))
-    for section, new, old in (("attributes", new_attributes, known), ("capacity", new_capacity, capacity)):
-        for name, value in new.items():
-            if name in old and old[name] == value:
-                scope.warn(at.pos(section, name), "override", f"the model has this {name} by itself", "leave it out")
-    return dict(known) | new_attributes, capacity | new_capacity
+    same = [("attributes", name) for name, value in new_attributes.items() if under.attributes.get(name) == value]
+    same += [("capacity", name) for name, value in new_capacity.items() if under.capacity.get(name) == value]
+    for section, name in same:
+        scope.warn(at.pos(section, name), "override", f"the model has this {name} by itself", "leave it out")
 
 
-def _pci(driver: Fact, bare: Bare, written: Data, count: int) -> tuple[Mapping[str, str], ...]:
-    """Where each GPU sits: in the machine's slots, or on as many roots as are written."""
+def _slots(driver: Fact, bare: Bare, count: int) -> tuple[Mapping[str, str], ...]:
+    """Where each GPU sits in the machine; nowhere when it has fewer slots."""
     names = driver.data.get("pci")
-    if "pcieRoots" in written:
-        return roots(written, count, *([names["root"]] if names else []))
     if not names or len(bare.pci) < count:
         return ()
     return tuple({names["busID"]: slot["bus"], names["root"]: slot["root"]} for slot in bare.pci[:count])
@@ -147,45 +127,31 @@ def _own(scope: Scope, written: Data, at: Place) -> _Kind | None:
     if "count" not in written:
         scope.fail(at.pos(), "gpus", 'missing key "count": how many devices each node has')
         return None
-    before, after = written.get("deviceName", "gpu-{index}").split("{index}")
-    capacity = quantities(written.get("capacity", {}), at.below("capacity"))
-    one_root(scope, written, at)
-    whole = Whole(
-        driver=written["driver"],
-        before=before,
-        after=after,
-        count=written["count"],
-        attributes=attributes(written.get("attributes", {})),
-        capacity=capacity,
-        policies=policies(scope, written.get("sharing"), at.below("sharing"), capacity),
-        pci=roots(written, written["count"]),
-    )
-    return _Kind(None, None, whole)
+    return _Kind(None, None, whole(scope, written, at, written["count"], Base(written["driver"], OWN_NAME)))
 
 
 def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
     written: Data = item.get("gpus", {})
-    whole = kind.whole
     cut = _cut(scope, written, at, kind) if "partitions" in written else None
     if cut is None and "partitions" in written:
         return None
-    made = cut or partitions.Cut(tuple(whole.device(index) for index in range(whole.count)))
+    made = cut or partitions.Cut(kind.whole.all())
     extended = item["expose"] == "extended-resource"
     config = None if extended else opaque(scope, written.get("sharing"), at.below("sharing"), kind.driver)
     devices = Devices(
-        driver=whole.driver,
+        driver=kind.whole.driver,
         devices=made.devices,
         counter_sets=made.counter_sets,
-        marks=marks(scope, written, at, item["count"], whole.count),
-        offers=offers({"driver": whole.driver}, kind.driver, _sorts(made.devices)),
+        marks=marks(scope, written, at, item["count"], kind.whole.count),
+        offers=offers(kind.whole.driver, kind.driver, _sorts(made.devices)),
         config=config,
         at=at,
     )
     return Gpus(
         model=kind.model.name if kind.model else None,
-        count=whole.count,
+        count=kind.whole.count,
         resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
-        counted=whole.count * _replicas(scope, written, at, extended=extended),
+        counted=kind.whole.count * _replicas(scope, written, at, extended=extended),
         devices=devices,
         labels=_labels(kind, written) if kind.driver else {},
         agreements=_agreements(kind.driver),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kwokgen.blueprint.devices import Whole, attributes, counted, offers
-from kwokgen.blueprint.scope import Data, Scope, places, quantities
-from kwokgen.blueprint.sharing import opaque, policies
+from kwokgen.blueprint.devices import OWN_NAME, Base, counted, offers, whole
+from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.blueprint.sharing import opaque
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -28,23 +28,12 @@ def _devices(scope: Scope, item: Data, at: Place, pools: dict[str, bool]) -> Net
         scope.find(pools, name, at.pos("nodes", "pools", index), "pool")
     if not counted(scope, item, at, item["count"]):
         return None
-    capacity = quantities(item.get("capacity", {}), at.below("capacity"))
-    before, after = item["deviceName"].split("{index}")
-    whole = Whole(
-        driver=item["driver"],
-        before=before,
-        after=after,
-        count=item["count"],
-        attributes=attributes(item.get("attributes", {})),
-        capacity=capacity,
-        policies=policies(scope, item.get("sharing"), at.below("sharing"), capacity),
-    )
     devices = Devices(
         driver=item["driver"],
-        devices=tuple(whole.device(index) for index in range(whole.count)),
+        devices=whole(scope, item, at, item["count"], Base(item["driver"], OWN_NAME)).all(),
         counter_sets=(),
         marks=(),
-        offers=offers(item, None),
+        offers=offers(item["driver"], None),
         config=opaque(scope, item.get("sharing"), at.below("sharing"), None),
         at=at,
     )
