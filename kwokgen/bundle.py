@@ -13,6 +13,8 @@ from kwokgen.series import Series
 MARK = "# kwokgen bundle: "
 MOST_KUSTOMIZED = 1_000
 """kustomize is quadratic in the number of documents: https://github.com/kubernetes-sigs/kustomize/issues/5084"""
+MOST_BYTES = 16 * 1024 * 1024
+"""Of a file; kubectl takes about twenty times as much memory."""
 KUSTOMIZATION = "Kustomization"
 
 
@@ -66,13 +68,20 @@ def _manifests(name: str, series: Sequence[Series]) -> Iterator[File]:
 
 
 def _chunks(series: Series) -> Iterator[tuple[str, Series]]:
-    if not series.chunk or series.rows <= series.chunk:
+    rows = _rows_a_file(series) if series.chunk else series.rows
+    if series.rows <= rows:
         yield series.file, series
         return
     stem = series.file.removesuffix(".yaml")
-    for number in range(-(-series.rows // series.chunk)):
-        first = number * series.chunk
-        yield f"{stem}.{number:04d}.yaml", series.part(first, first + series.chunk - 1)
+    for number in range(-(-series.rows // rows)):
+        first = number * rows
+        yield f"{stem}.{number:04d}.yaml", series.part(first, first + rows - 1)
+
+
+def _rows_a_file(series: Series) -> int:
+    """As many as its chunk, or fewer where they are large: kubectl reads a file whole before it applies any of it."""
+    largest = max(len(emit.skeleton(run.shape)) for run in series.runs)
+    return max(1, min(series.chunk, MOST_BYTES // largest))
 
 
 def _content(name: str, series: tuple[Series, ...]) -> Callable[[], Iterator[bytes]]:

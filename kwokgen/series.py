@@ -71,7 +71,7 @@ class Run(NamedTuple):
 class Series(NamedTuple):
     """Documents of one sort in the order of their index.
 
-    `file` is the bundle file they stand in, `chunk` how many rows a file takes (0: all), `at` the place that asked for
+    `file` is the bundle file they stand in, `chunk` how many rows a file takes at most (0: all), `at` the place that asked for
     them, `by` what wrote them, `pool` the pool they belong to.
     """
 

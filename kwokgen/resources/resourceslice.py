@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from kwokgen import emit
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, NetworkDevices
 from kwokgen.model.pool import Pool
@@ -17,8 +16,6 @@ from kwokgen.resources.node import columns as node_columns
 from kwokgen.series import Document, Join, Run, Series, Shape
 
 KIND = "ResourceSlice"
-BYTES_A_FILE = 16 * 1024 * 1024
-"""kubectl takes about twenty times as much memory."""
 IMMUTABLE = (("spec", "driver"), ("spec", "nodeName"), ("spec", "pool", "name"))
 
 
@@ -26,14 +23,13 @@ def build(cluster: Cluster) -> Iterator[Series]:
     """A series a pool with DRA devices, and the slices of devices that belong to no node."""
     for pool in cluster.pools:
         if pool.published:
-            runs = tuple(_runs(cluster, pool))
             yield Series(
                 file=f"50-slices-{pool.name}.yaml",
-                runs=runs,
+                runs=tuple(_runs(cluster, pool)),
                 at=pool.at,
                 by=__name__,
                 columns={"name": node_columns(pool)["name"], "hex": lambda index: f"{index:08x}"},
-                chunk=_nodes_a_file(runs),
+                chunk=NODES_A_FILE,
                 pool=pool.name,
             )
     for network in cluster.network_devices:
@@ -43,12 +39,6 @@ def build(cluster: Cluster) -> Iterator[Series]:
             at=network.at,
             by=__name__,
         )
-
-
-def _nodes_a_file(runs: Sequence[Run]) -> int:
-    """As many as Nodes, or fewer where their slices are large: kubectl reads a file whole before it applies any of it."""
-    largest = max(len(emit.skeleton(run.shape)) for run in runs)
-    return max(1, min(NODES_A_FILE, BYTES_A_FILE // largest))
 
 
 def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
