@@ -7,7 +7,7 @@ https://github.com/kubernetes/kubernetes/blob/v1.37.2/staging/src/k8s.io/dynamic
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -53,50 +53,59 @@ def _said(error: str) -> str | None:
     return f"column {found[2]}: {message[0].lower()}{message[1:]}"
 
 
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "quantity": ("STRING -> quantity",),
+    "isQuantity": ("STRING -> BOOL",),
+    "semver": ("STRING -> semver", "STRING BOOL -> semver"),
+    "isSemver": ("STRING -> BOOL", "STRING BOOL -> BOOL"),
+}
+METHODS: dict[str, tuple[str, ...]] = {
+    "compareTo": ("quantity quantity -> INT", "semver semver -> INT"),
+    "isGreaterThan": ("quantity quantity -> BOOL", "semver semver -> BOOL"),
+    "isLessThan": ("quantity quantity -> BOOL", "semver semver -> BOOL"),
+    "add": ("quantity quantity -> quantity", "quantity INT -> quantity"),
+    "sub": ("quantity quantity -> quantity", "quantity INT -> quantity"),
+    "isInteger": ("quantity -> BOOL",),
+    "asInteger": ("quantity -> INT",),
+    "asApproximateFloat": ("quantity -> DOUBLE",),
+    "major": ("semver -> INT",),
+    "minor": ("semver -> INT",),
+    "patch": ("semver -> INT",),
+    "includes": ("DYN DYN -> BOOL",),
+}
+"""What Kubernetes has beyond CEL's own: the sorts of the parameters, a method's object first, and of the result."""
+
+
 @cache
 def _environment() -> Any:
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 
     sort = cel.Type
-    quantity, semver = sort.AbstractType("kubernetes.Quantity"), sort.AbstractType("kubernetes.Semver")
-
-    def function(name: str, *overloads: tuple[Sequence[Any], Any], member: bool = True) -> Any:
-        made = [
-            cel.Overload(f"{name}_{number}", result, list(parameters), is_member=member)
-            for number, (parameters, result) in enumerate(overloads)
-        ]
-        return cel.FunctionDecl(name, made)
-
-    functions = [
-        function("quantity", ([sort.STRING], quantity), member=False),
-        function("isQuantity", ([sort.STRING], sort.BOOL), member=False),
-        function("semver", ([sort.STRING], semver), ([sort.STRING, sort.BOOL], semver), member=False),
-        function("isSemver", ([sort.STRING], sort.BOOL), ([sort.STRING, sort.BOOL], sort.BOOL), member=False),
-        *(
-            function(name, ([quantity, quantity], result), ([semver, semver], result))
-            for name, result in (("compareTo", sort.INT), ("isGreaterThan", sort.BOOL), ("isLessThan", sort.BOOL))
-        ),
-        *(
-            function(name, ([quantity, quantity], quantity), ([quantity, sort.INT], quantity))
-            for name in ("add", "sub")
-        ),
-        function("isInteger", ([quantity], sort.BOOL)),
-        function("asInteger", ([quantity], sort.INT)),
-        function("asApproximateFloat", ([quantity], sort.DOUBLE)),
-        *(function(name, ([semver], sort.INT)) for name in ("major", "minor", "patch")),
-        function("includes", ([sort.DYN, sort.DYN], sort.BOOL)),
-    ]
+    sorts = {name: getattr(sort, name) for name in ("STRING", "BOOL", "INT", "DOUBLE", "DYN")}
+    sorts |= {name.lower(): sort.AbstractType(f"kubernetes.{name}") for name in ("Quantity", "Semver")}
     return cel.NewEnv(
         variables={
             "device.driver": sort.STRING,
             "device.attributes": sort.Map(sort.STRING, sort.Map(sort.STRING, sort.DYN)),
-            "device.capacity": sort.Map(sort.STRING, sort.Map(sort.STRING, quantity)),
+            "device.capacity": sort.Map(sort.STRING, sort.Map(sort.STRING, sorts["quantity"])),
             "device.allowMultipleAllocations": sort.BOOL,
         },
-        functions=functions,
+        functions=[
+            cel.FunctionDecl(
+                name,
+                [_overload(cel, sorts, f"{name}_{number}", form, member=member) for number, form in enumerate(forms)],
+            )
+            for table, member in ((FUNCTIONS, False), (METHODS, True))
+            for name, forms in table.items()
+        ],
         extensions=[ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings(version=2)],
     )
+
+
+def _overload(cel: Any, sorts: Mapping[str, Any], name: str, form: str, *, member: bool) -> Any:
+    parameters, _, result = form.partition(" -> ")
+    return cel.Overload(name, sorts[result], [sorts[each] for each in parameters.split()], is_member=member)
 
 
 READ = re.compile(

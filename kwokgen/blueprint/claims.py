@@ -54,7 +54,9 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
     sharing = [
         None
         if "firstAvailable" in entry
-        else opaque(scope, entry.get("sharing"), place.below("sharing"), _driver(scope, entry, known), (request.name,))
+        else opaque(
+            scope, entry.get("sharing"), place.below("sharing"), _driver(scope, entry, place, known), (request.name,)
+        )
         for entry, place, request in zip(item["requests"], where, requests, strict=True)
     ]
     return Claim(
@@ -146,7 +148,7 @@ def _selectors(scope: Scope, item: Data, at: Place, known: Known) -> tuple[str, 
         found.append(selector)
     if "profile" in item and known.classes is not None and item.get("deviceClassName") in known.classes:
         driver = known.drivers.get(item.get("deviceClassName", ""))
-        fact = scope.fact("drivers", driver, at.pos(), "driver") if driver in scope.catalog.names("drivers") else None
+        fact = _driver(scope, item, at, known)
         attribute = fact.data.get("partitions", {}).get("profile") if fact else "profile"
         if driver is None or attribute is None:
             message = f'no driver of the blueprint has partitions of the class "{item.get("deviceClassName", "")}"'
@@ -221,9 +223,9 @@ def _referred(scope: Scope, entry: Data, at: Place, names: tuple[str, ...]) -> N
             scope.fail(at.pos("requests", index), "reference", message)
 
 
-def _driver(scope: Scope, item: Data, known: Known) -> Fact | None:
+def _driver(scope: Scope, item: Data, at: Place, known: Known) -> Fact | None:
     """The catalogue's driver of a request's class."""
     name = known.drivers.get(item.get("deviceClassName", ""))
     if name is None or name not in scope.catalog.names("drivers"):
         return None
-    return scope.catalog.get("drivers", name, Place().pos(), "driver")
+    return scope.fact("drivers", name, at.pos(), "driver")

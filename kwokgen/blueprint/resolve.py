@@ -37,12 +37,9 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     controller = _controller(scope, spec, where, name, lives)
     fabric = network.network_devices(scope, spec, where)
     classes = device_classes(scope, spec, where, found, fabric)
-    known = claims_of.Known(
-        classes=None if "pools" in scope.doubtful else {each.name: each for each in classes},
-        drivers={offer.name: devices.driver for devices in published(found, fabric) for offer in devices.offers},
-        namespaces=namespaces,
-    )
-    claims = claims_of.claims(scope, spec, where, known)
+    drivers = {offer.name: devices.driver for devices in published(found, fabric) for offer in devices.offers}
+    known = {each.name: each for each in classes} if "pools" not in scope.doubtful else None
+    claims = claims_of.claims(scope, spec, where, claims_of.Known(known, drivers, namespaces))
     parts = Parts(
         scope=scope,
         pools={pool.name: pool for pool in found},
@@ -52,8 +49,6 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         namespaces=tuple(namespace.name for namespace in namespaces),
         written_pools=tuple(pool["name"] for pool in spec["pools"]),
     )
-    jobs = parts.workloads(spec, where)
-    patches = _patches(scope, spec, where)
     cluster = Cluster(
         name=name,
         kubernetes=kubernetes,
@@ -67,8 +62,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         device_taint_rules=network.device_taint_rules(scope, spec, where, found),
         device_classes=classes,
         claims=claims,
-        workloads=jobs,
-        patches=patches,
+        workloads=parts.workloads(spec, where),
+        patches=_patches(scope, spec, where),
         at=at,
     )
     features.check(scope, cluster)
