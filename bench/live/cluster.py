@@ -25,12 +25,17 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def rendered(name: str, spec: str, folder: Path) -> Path:
-    """The bundle of the given parts of a blueprint's `spec`."""
+def blueprint(name: str, spec: str, folder: Path) -> Path:
+    """A file with the given parts of a blueprint's `spec`."""
     head = f'apiVersion: kwokgen.io/v1alpha1\nkind: Blueprint\nmetadata: {{name: {name}}}\nspec:\n  kubernetes: "{MINOR}"\n'
     file = folder / f"{name}.blueprint"
     file.write_text(head + indent(dedent(spec).strip("\n"), "  ") + "\n", encoding="utf-8")
-    sink.to_folder(render(str(file)).bundle(), folder / name)
+    return file
+
+
+def rendered(name: str, spec: str, folder: Path) -> Path:
+    """The bundle of such a blueprint."""
+    sink.to_folder(render(str(blueprint(name, spec, folder))).bundle(), folder / name)
     return folder / name
 
 

@@ -12,7 +12,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from bench.live.cluster import MINOR, rendered, running_pods, say, seconds_of
+from bench.live.cluster import MINOR, blueprint, rendered, running_pods, say, seconds_of
 from bench.live.scale import apply_in_streams
 from bench.measure import calm, run
 from testbed import bundle as bundles
@@ -77,10 +77,9 @@ def slope() -> float:
 
 
 def _seconds(nodes: int, folder: Path) -> tuple[float, float]:
-    rendered(f"mig-{nodes}", spec(nodes), folder)
-    stream, blueprint = folder / "stream", str(folder / f"mig-{nodes}.blueprint")
+    stream, file = folder / "stream", str(blueprint(f"mig-{nodes}", spec(nodes), folder))
     render = min(
-        calm(partial(run, [sys.executable, "-m", "kwokgen", "render", blueprint], stream)).seconds for _ in range(3)
+        calm(partial(run, [sys.executable, "-m", "kwokgen", "render", file], stream)).seconds for _ in range(3)
     )
     cat = min(calm(partial(run, ["cat", str(stream)], folder / "copy")).seconds for _ in range(3))
     return render, cat

@@ -9,6 +9,7 @@ from typing import Protocol
 import pytest
 
 from kwokgen.catalog import Catalog, entries
+from kwokgen.model.target import Kubernetes
 from kwokgen.problem import Pos
 from testbed import removing
 from testbed.bundle import Bundle
@@ -36,7 +37,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A control plane of each minor, shared by all tests; its logs are kept when one of them failed."""
     failed = request.session.testsfailed
-    needs = entries.kubernetes(Catalog().get("kubernetes", request.param, Pos("--minors"), "minor"))
+    needs = minor_of(request.param)
     started = Cluster.start(request.param, gates=switched_on(needs.gates), runtime_config=needs.runtime_config)
     yield started
     capturing = request.config.pluginmanager.getplugin("capturemanager")
@@ -47,12 +48,16 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def gated(minor: str) -> Iterator[Cluster]:
     """A control plane of each minor with everything on that any feature of DRA needs."""
-    needs = entries.kubernetes(Catalog().get("kubernetes", minor, Pos("--minors"), "minor"))
+    needs = minor_of(minor)
     features = needs.features.values()
     gates = dict.fromkeys((*needs.gates, *(gate for feature in features for gate in feature.gates)))
     configs = dict.fromkeys((*needs.runtime_config, *(one for feature in features for one in feature.runtime_config)))
     with Cluster.start(minor, gates=switched_on(tuple(gates)), runtime_config=tuple(configs)) as started:
         yield started
+
+
+def minor_of(name: str) -> Kubernetes:
+    return entries.kubernetes(Catalog().get("kubernetes", name, Pos("--minors"), "minor"))
 
 
 def switched_on(gates: tuple[str, ...]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.rendering import ROOT, bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
+from tests.live.test_playing import until
 
 pytestmark = pytest.mark.live
 
@@ -258,7 +259,7 @@ def test_mixes_of_every_table(gated: Cluster, tmp_path: Path) -> None:
                     settled(gated, Step(f"{name}-{number}", running))
             jobs = [f"{name}-{number}-0" for name, *_ in order for number, _ in enumerate(TABLES)]
             gated.kubectl("delete", "jobs", *jobs, "-n", "mixes")
-            until(lambda: not gated.get("pods", "-n", "mixes"), "the pods of the first order are gone")
+            until(lambda: not gated.get("pods", "-n", "mixes"), SECONDS, "the pods of the first order are gone")
 
 
 RULE = """
@@ -284,7 +285,7 @@ def test_a_lost_gpu_is_a_taint_first_then_a_smaller_slice(gated: Cluster, tmp_pa
         before = devices_of(gated)
         (victim,) = [pod for pod, devices in before.items() if ("ailing-0", "gpu-1") in devices]
         again(name, gated, live, tmp_path, RULE)
-        until(lambda: victim not in devices_of(gated), "the pod of the lost GPU is gone")
+        until(lambda: victim not in devices_of(gated), SECONDS, "the pod of the lost GPU is gone")
         settled(gated, Step("healthy", 5))
         assert before.keys() - {victim} <= devices_of(gated).keys()
         again(name, gated, live, tmp_path, RULE, GONE)
@@ -305,10 +306,3 @@ def again(name: str, cluster: Cluster, live: Bundle, folder: Path, *overlays: st
         if file.path.startswith(("50-", "60-")):
             cluster.kubectl("apply", "-f", "-", stdin=b"".join(file.pieces()).decode())
     assert bundles.read(live.folder).name == live.name
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.3)

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from kwokgen.catalog import Catalog, entries
-from kwokgen.problem import Pos
 from testbed import bundle as bundles
 from testbed import removing, running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
-from tests.live.conftest import switched_on
+from tests.live.conftest import minor_of, switched_on
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok
 
@@ -31,7 +29,7 @@ FALLBACK = {("kwok.x-k8s.io", "stages", "list")}
 @pytest.fixture
 def own(minor: str) -> Iterator[Cluster]:
     """A cluster that forgives a silent node for a short time only, and notes every request."""
-    needs = entries.kubernetes(Catalog().get("kubernetes", minor, Pos("--minors"), "minor"))
+    needs = minor_of(minor)
     gates = switched_on(needs.gates)
     with Cluster.start(minor, gates=gates, runtime_config=needs.runtime_config, grace=GRACE, audit=True) as cluster:
         yield cluster
