@@ -149,10 +149,12 @@ def _required(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Ite
 
 
 def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
-    choices = [str(choice) for choice in error.validator_value]
-    near = nearest(str(error.instance), choices)
+    choices = [choice for choice in error.validator_value if not isinstance(choice, bool)]
+    switches = ", ".join(str(choice).lower() for choice in error.validator_value if isinstance(choice, bool))
+    near = nearest(str(error.instance), [str(choice) for choice in choices])
     hint = f'did you mean "{near}"?' if near else ""
-    message = f"{_subject(path)} is {found(error.instance, place.raw(*path))}. available: {quoted(choices)}"
+    allowed = ", ".join(text for text in (switches, quoted(str(choice) for choice in choices)) if text)
+    message = f"{_subject(path)} is {found(error.instance, place.raw(*path))}. available: {allowed}"
     yield Problem(place.pos(*path), code, message, hint)
 
 

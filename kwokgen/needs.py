@@ -10,6 +10,7 @@ from kwokgen.model.device import Devices, Listed
 from kwokgen.model.place import Place
 from kwokgen.model.taint import Taint
 from kwokgen.model.target import Requirements
+from kwokgen.model.workload import Workload
 from kwokgen.problem import Pos
 
 BY_CLASS = "deviceclass.resource.kubernetes.io/"
@@ -32,8 +33,8 @@ def requirements(cluster: Cluster) -> Requirements:
     gates = [gate for feature in features for gate in feature.gates]
     configs = [config for feature in features for config in feature.runtime_config]
     return Requirements(
-        gates=tuple(dict.fromkeys((*cluster.kubernetes.gates, *gates))) if dra else (),
-        runtime_config=tuple(dict.fromkeys((*cluster.kubernetes.runtime_config, *configs))) if dra else (),
+        gates=tuple(dict.fromkeys((*(cluster.kubernetes.gates if dra else ()), *gates))),
+        runtime_config=tuple(dict.fromkeys((*(cluster.kubernetes.runtime_config if dra else ()), *configs))),
         others=tuple(others),
     )
 
@@ -47,6 +48,8 @@ def used(cluster: Cluster) -> Iterator[Use]:
         yield from _effect(rule.taint, rule.at)
     yield from _classes(cluster)
     yield from _claims(cluster)
+    for workload in cluster.workloads:
+        yield from _gang(workload)
 
 
 def _devices(devices: Devices) -> Iterator[Use]:
@@ -92,6 +95,14 @@ def _claims(cluster: Cluster) -> Iterator[Use]:
                 yield "first-available", request.at.pos("firstAvailable")
             for ask in request.asks:
                 yield from _ask(ask)
+
+
+def _gang(workload: Workload) -> Iterator[Use]:
+    if workload.gang:
+        yield "gangs", workload.at.pos("gang")
+        for index, claim in enumerate(workload.claims):
+            if claim.of_gang:
+                yield "gang-claims", workload.at.pos("claims", index)
 
 
 def _words(selectors: tuple[str, ...], at: Place) -> Iterator[Use]:

@@ -28,6 +28,7 @@ ORDER = (
     {"ResourceSlice"},
     {"DeviceTaintRule"},
     {"ResourceClaim", "ResourceClaimTemplate"},
+    {"PodGroup", "Workload"},
     {"Job"},
 )
 OWN = "machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: %d, attributes: {model: h100}}"

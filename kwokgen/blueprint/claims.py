@@ -62,7 +62,8 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
     return Claim(
         name=item["name"],
         namespace=wanted,
-        shared=item["shared"],
+        shared=item["shared"] is True,
+        of_gang=item["shared"] == "gang",
         requests=tuple(requests),
         constraints=tuple(_constraints(scope, item, at, names)),
         config=(*_config(scope, item, at, names), *(one for one in sharing if one)),

@@ -16,6 +16,8 @@ WORDS = {
     "distinct-attribute": "distinctAttribute that works",
     "extended-resources": "extended resources by DRA",
     "first-available": "firstAvailable",
+    "gang-claims": "claims of a gang",
+    "gangs": "gangs of its own",
     "list-attributes": "attributes of several values",
     "partitions": "partitions with counters",
 }

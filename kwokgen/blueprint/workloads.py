@@ -55,6 +55,7 @@ class Parts:
             count=item["count"],
             pods=item["pods"],
             parallelism=self._parallelism(item, at),
+            gang=item["gang"],
             pools=pools,
             all_pools="pools" not in item,
             tolerations=_tolerations(pools),
@@ -104,6 +105,9 @@ class Parts:
             if claim:
                 self._reference(claim, found, at.pos("claims", index))
                 found.append(claim)
+            if claim and claim.of_gang and not item["gang"] and self.scope.intact(at):
+                message = f'claim "{name}" is one of each gang, and the workload has none'
+                self.scope.fail(at.pos("claims", index), "workload", message, "write gang: true, or share it otherwise")
         return tuple(found)
 
     def _homes_known(self, namespace: str, claim: Claim, at: Place) -> bool:

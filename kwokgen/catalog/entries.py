@@ -33,6 +33,7 @@ def _feature(entry: Mapping[str, Any], gates: Mapping[str, Any]) -> Feature:
         gates=tuple(gate for gate in entry.get("gates", ()) if not gates[gate]["default"]),
         runtime_config=tuple(entry.get("runtimeConfig", ())),
         api=entry.get("api"),
+        kind=entry.get("kind"),
     )
 
 

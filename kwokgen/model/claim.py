@@ -68,11 +68,12 @@ class Constraint(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A template for a claim per pod, or one claim where `shared`."""
+    """One claim where `shared`, or else a template: for a claim of each gang where `of_gang`, or of each pod."""
 
     name: str
     namespace: str
     shared: bool
+    of_gang: bool
     requests: tuple[Request, ...]
     constraints: tuple[Constraint, ...]
     config: tuple[Opaque, ...]

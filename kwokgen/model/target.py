@@ -28,11 +28,12 @@ class Limits(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """What a part of DRA needs that is off by default, and the API version of its objects where that is another."""
+    """What a part of DRA, or gangs, need that is off by default; `api` and `kind` are of its objects, where minors differ."""
 
     gates: tuple[str, ...]
     runtime_config: tuple[str, ...]
     api: str | None
+    kind: str | None = None
 
 
 class Kubernetes(NamedTuple):

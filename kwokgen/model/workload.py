@@ -31,7 +31,7 @@ class RunTime(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """`count` jobs of `pods` pods; `template` is its catalogue entry's."""
+    """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one; `template` is its catalogue entry's."""
 
     name: str
     kind: str
@@ -39,6 +39,7 @@ class Workload(NamedTuple):
     count: int  # type: ignore[assignment]  # over the method of tuples
     pods: int
     parallelism: int
+    gang: bool
     pools: tuple[Pool, ...]
     all_pools: bool
     tolerations: tuple[Taint, ...]

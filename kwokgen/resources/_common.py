@@ -16,6 +16,8 @@ SHARD = "kwokgen.io/shard"
 LIFECYCLE = "kwokgen.io/lifecycle"
 PLAYED = "kwokgen.io/played"
 RUN_SECONDS = "kwokgen.io/run-seconds"
+PODS = "pods"
+"""The only group of a gang's Workload."""
 
 
 def owned(cluster: Cluster, more: Mapping[str, Any] | None = None) -> dict[str, Any]:

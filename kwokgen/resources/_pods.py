@@ -7,7 +7,7 @@ from typing import Any
 from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Container, Workload
-from kwokgen.resources._common import LIFECYCLE, RUN_SECONDS, affinity, toleration
+from kwokgen.resources._common import LIFECYCLE, PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
 
@@ -36,13 +36,23 @@ def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:
         spec["initContainers"] = [_container(container, ()) for container in workload.init_containers]
     spec["containers"] = [_container(workload.container, tuple(claim.reference for claim in workload.claims))]
     if workload.claims:
-        spec["resourceClaims"] = [_claim(claim) for claim in workload.claims]
-    return spec
+        spec["resourceClaims"] = [claim(entry) for entry in workload.claims]
+    return spec | _gang(cluster, workload)
 
 
-def _claim(claim: Claim) -> dict[str, str]:
-    key = "resourceClaimName" if claim.shared else "resourceClaimTemplateName"
-    return {"name": claim.reference, key: claim.name}
+def claim(entry: Claim) -> dict[str, str]:
+    """A claim as a pod, and the group of its gang, refer to it."""
+    key = "resourceClaimName" if entry.shared else "resourceClaimTemplateName"
+    return {"name": entry.reference, key: entry.name}
+
+
+def _gang(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    gangs = cluster.kubernetes.features.get("gangs")
+    if gangs is None or not workload.gang:
+        return {}
+    if gangs.kind == "Workload":
+        return {"workloadRef": {"name": Slot("name"), "podGroup": PODS}}
+    return {"schedulingGroup": {"podGroupName": Slot("name")}}
 
 
 def _container(container: Container, claims: tuple[str, ...]) -> dict[str, Any]:

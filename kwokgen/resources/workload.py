@@ -16,6 +16,7 @@ from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import render
 
 KIND = "Job"
+FILE = "80-workloads.yaml"
 IMMUTABLE = tuple(
     ("spec", field)
     for field in (
@@ -51,7 +52,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
         }
         document = render(workload.template, values)
         yield Series(
-            file="80-workloads.yaml",
+            file=FILE,
             runs=(Run(Shape((document,)), 0, workload.count - 1),),
             at=Place(workload.at.node),
             by=workload.template.file,
@@ -59,8 +60,13 @@ def build(cluster: Cluster) -> Iterator[Series]:
         )
 
 
+def named(workload: Workload) -> Column:
+    """The names of its jobs, and of what belongs to each of them."""
+    return lambda index: f"{workload.name}-{index}"
+
+
 def _columns(cluster: Cluster, workload: Workload) -> dict[str, Column]:
-    return {"name": lambda index: f"{workload.name}-{index}", "run": lambda index: _run(cluster, workload, index)}
+    return {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
 
 
 def _run(cluster: Cluster, workload: Workload, index: int) -> str:

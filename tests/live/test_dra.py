@@ -99,6 +99,13 @@ def distinct(held: Held, _cluster: Cluster) -> None:
         assert {rails[int(device[-1])] for _, device in devices} == {"a", "b"}
 
 
+def one_uplink_a_gang(held: Held, _cluster: Cluster) -> None:
+    """The claim for the card is the gang's own, those for GPUs are the pods'."""
+    assert [pool for pool, _ in held.pop("first-0")] == ["dra-gang-uplink"]
+    assert len(held) == 6
+    assert all(len(devices) == 1 for devices in held.values())
+
+
 EXAMPLES: dict[str, tuple[list[Step], Callable[[Held, Cluster], None]]] = {
     "dra-mig-static": ([Step("small", 8), Step("large", 2)], nothing),
     "dra-mig-dynamic": ([Step("small", 4), Step("large", 1), Step("whole", 0)], cut),
@@ -110,8 +117,13 @@ EXAMPLES: dict[str, tuple[list[Step], Callable[[Held, Cluster], None]]] = {
     "dra-rack-devices": ([Step("uplink", 2)], on_the_rack),
     "dra-device-health": ([Step("healthy", 6), Step("any", 1)], all_but_the_ailing),
     "dra-compute-domain": ([Step("domain", 2)], one_channel_a_node),
+    "dra-gang": ([Step("first", 6), Step("second", 0)], one_uplink_a_gang),
     "dra-constraints": ([Step("two", 2), Step("three", 0)], distinct),
 }
+
+
+WITHOUT = {"dra-gang": {"1.33", "1.34", "1.35"}}
+"""The minors that lack a feature of an example, where that is not the first two alone."""
 
 
 def test_every_example_of_dra_is_held() -> None:
@@ -148,7 +160,7 @@ def held_back(name: str, minor: str, folder: Path, workloads: list[str]) -> Path
     sets = [f'kubernetes="{minor}"']
     sets += [f"workloads.{workload}.{part}" for workload in workloads for part in ("suspend=true", "run=1h")]
     file = str(ROOT / "blueprints" / f"{name}.yaml")
-    if minor in {"1.33", "1.34"} and (lacking := refused(file, sets)):
+    if minor in WITHOUT.get(name, {"1.33", "1.34"}) and (lacking := refused(file, sets)):
         assert lacking == {"feature"}
         return None
     done = render(file, sets=sets)
@@ -260,6 +272,30 @@ def test_mixes_of_every_table(gated: Cluster, tmp_path: Path) -> None:
             jobs = [f"{name}-{number}-0" for name, *_ in order for number, _ in enumerate(TABLES)]
             gated.kubectl("delete", "jobs", *jobs, "-n", "mixes")
             until(lambda: not gated.get("pods", "-n", "mixes"), SECONDS, "the pods of the first order are gone")
+
+
+GANG = """
+pools: [{name: gpu, count: 2, machine: {cpu: 64, memory: 512Gi}, gpus: {model: l40s, count: COUNT}}]
+claims: [{name: gpu, requests: [{deviceClassName: gpu.nvidia.com}]}]
+workloads: [{name: train, kind: job, pods: 7, gang: true, claims: [gpu], run: 1h, suspend: true}]
+"""
+
+
+def test_a_gang_starts_whole_or_not_at_all(gated: Cluster, tmp_path: Path) -> None:
+    """Seven pods have six GPUs and wait, all of them; with eight they run."""
+    if gated.minor in {"1.33", "1.34"}:
+        with pytest.raises(KwokgenError, match="gangs of its own"):
+            written("gang", gated.minor, tmp_path / "b", GANG.replace("COUNT", "3"))
+        return
+    with removing.applied(gated, written("gang", gated.minor, tmp_path / "b", GANG.replace("COUNT", "3"))):
+        start(gated, "train")
+        # On 1.35 only the pod without a GPU is told so; the others wait for it, reserved.
+        until(lambda: states(gated, "train")["Pending"] > 0, SECONDS, "the scheduler has tried the gang")
+        time.sleep(1)
+        assert states(gated, "train")["Running"] == 0
+        larger = written("gang", gated.minor, tmp_path / "c", GANG.replace("COUNT", "4"))
+        gated.kubectl("apply", "-f", str(larger / "50-slices-gpu.yaml"))
+        settled(gated, Step("train", 7))
 
 
 RULE = """

@@ -270,6 +270,20 @@ def test_completions_change_together_with_parallelism(tmp_path: Path, parallelis
     assert [(change.name, change.recreate) for change in found] == [("w-0", recreate), ("w-1", recreate)]
 
 
+@pytest.mark.parametrize(("minor", "recreate"), [("1.35", True), ("1.36", True), ("1.37", False)])
+def test_the_size_of_a_gang(tmp_path: Path, minor: str, recreate: bool) -> None:
+    """An update can change it from 1.37 on."""
+    spec = """
+    pools: [{name: a, count: 2, machine: {cpu: 1}}]
+    workloads: [{name: w, kind: job, pods: 4, parallelism: 4, gang: true}]
+    """
+    here = f'kubernetes="{minor}"'
+    to_folder(rendered(tmp_path, spec, here).bundle(), tmp_path / "out")
+    job, gang = _found(rendered(tmp_path, spec, here, "workloads.w.parallelism=2"), tmp_path / "out")
+    assert (gang.kind, gang.recreate) == ("Workload" if minor == "1.35" else "PodGroup", recreate)
+    assert (job.kind, job.recreate) == ("Job", False)
+
+
 def test_files_beside_the_objects(tmp_path: Path) -> None:
     """README, Kustomization and the controller's configuration are said as files."""
     outside = "controller: {run: outside}\npools: [{name: a, count: 1, machine: {cpu: 1}}]"

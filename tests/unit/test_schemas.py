@@ -390,6 +390,7 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].count": ("workloads.w.count=2",),
     "workloads[].pods": ("workloads.w.pods=2",),
     "workloads[].parallelism": ("workloads.w.pods=3", "workloads.w.parallelism=2"),
+    "workloads[].gang": ("workloads.w.gang=true",),
     "workloads[].pools": ("workloads.w.pools=[a]",),
     "workloads[].gpus": (*COUNTED, "workloads.w.gpus=1"),
     "workloads[].claims": ("workloads.w.claims=[k]",),
@@ -666,6 +667,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     ),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
+    "workloads[].gang": ("workloads.w.gang=false",),
 }
 """For every key with a default: `--set` arguments, the last of which sets it to that."""
 

@@ -1,0 +1,44 @@
+"""PodGroups: the pods of a job that are scheduled together or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.workload import Workload
+from kwokgen.resources import _pods
+from kwokgen.resources._common import metadata
+from kwokgen.resources.workload import FILE, named
+from kwokgen.series import Run, Series, Shape, Slot
+
+KIND = "PodGroup"
+IMMUTABLE = (("spec",), ("spec", "resourceClaims"))
+"""https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/api/scheduling/v1alpha2/types.go, PodGroupSpec."""
+BESIDE = (("apiVersion",),)
+
+
+def updatable(path: tuple[str, ...], group: Mapping[str, Any]) -> bool:
+    """Whether an update can make an immutable path what it is in `group`: minCount, from 1.37 on."""
+    return path == ("spec",) and not str(group.get("apiVersion")).endswith("/v1alpha2")
+
+
+def build(cluster: Cluster) -> Iterator[Series]:
+    """One for each job with a gang, named as the job; the first minor with gangs has Workloads for them."""
+    gangs = cluster.kubernetes.features.get("gangs")
+    for workload in cluster.workloads:
+        if workload.gang and gangs and gangs.kind == KIND:
+            document = {
+                "apiVersion": f"scheduling.k8s.io/{gangs.api}",
+                "kind": KIND,
+                "metadata": metadata(cluster, Slot("name"), namespace=workload.namespace),
+                "spec": {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}, **_claims(workload)},
+            }
+            runs = (Run(Shape((document,)), 0, workload.count - 1),)
+            yield Series(file=FILE, runs=runs, at=workload.at, by=__name__, columns={"name": named(workload)})
+
+
+def _claims(workload: Workload) -> dict[str, Any]:
+    """Exactly as the pods have them, or each pod gets a claim of its own."""
+    claims = [_pods.claim(claim) for claim in workload.claims if claim.of_gang]
+    return {"resourceClaims": claims} if claims else {}
