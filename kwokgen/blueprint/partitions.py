@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ def table(scope: Scope, data: Mapping[str, Any], at: Place) -> Table:
             message = f"a partition of {entry['size']} slices does not fit {slices}"
             scope.fail(where.pos("starts") if starts else where.pos("size"), "partitions", message)
         capacity = quantities(entry.get("capacity", {}), where.below("capacity"))
-        most = entry.get("most", len(starts))
+        most = min(entry.get("most", len(starts)), len(starts))
         done[entry["name"]] = Profile(entry["name"], entry.get("id", index), entry["size"], starts, most, capacity)
     scope.distinct(
         data["profiles"], [at.below("profiles", index) for index, _ in enumerate(data["profiles"])], "profiles"
@@ -229,16 +229,28 @@ def _placed(cuts: Table, wanted: list[Profile]) -> list[Slot] | None:
     for name, most in _totals(cuts, {}).items():
         if sum(_number(profile.capacity.get(name, "0")) for profile in wanted) > _number(most):
             return None
-    found = next(_placements(sorted(wanted, key=lambda profile: -profile.size), frozenset()), None)
+    if sum(profile.size for profile in wanted) > cuts.slices:
+        return None
+    largest_first = sorted(wanted, key=lambda profile: -profile.size)
+    found = _places(largest_first, largest_first[0].starts, 0, set())
     return sorted(found, key=lambda slot: slot[1]) if found is not None else None
 
 
-def _placements(left: list[Profile], taken: frozenset[int]) -> Iterator[list[Slot]]:
-    if not left:
-        yield []
-        return
-    first, *rest = left
-    for start in first.starts:
-        covered = frozenset(range(start, start + first.size))
+def _places(left: list[Profile], starts: tuple[int, ...], taken: int, dead: set[tuple[int, int]]) -> list[Slot] | None:
+    """The first way to place what is `left`, the first of it at one of `starts`, beside the slices `taken`, a bit each.
+
+    Partitions that are alike cover the same in any order, and the order of their starts is the one that comes first.
+    `dead` are how many were left with which slices taken in vain.
+    """
+    if not left or (len(left), taken) in dead:
+        return None if left else []
+    first, rest = left[0], left[1:]
+    alike = bool(rest) and (rest[0].size, rest[0].starts) == (first.size, first.starts)
+    for number, start in enumerate(starts):
+        covered = (1 << first.size) - 1 << start
         if not covered & taken:
-            yield from ([(first, start), *more] for more in _placements(rest, taken | covered))
+            beyond = starts[number + 1 :] if alike else rest[0].starts if rest else ()
+            if (more := _places(rest, beyond, taken | covered, dead)) is not None:
+                return [(first, start), *more]
+    dead.add((len(left), taken))
+    return None
