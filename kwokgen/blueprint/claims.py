@@ -52,12 +52,9 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
             scope.fail(request.at.pos("adminAccess"), "claim", message, "give it adminAccess: true under namespaces")
     names = _names(requests)
     sharing = [
-        None
-        if "firstAvailable" in entry
-        else opaque(
-            scope, entry.get("sharing"), place.below("sharing"), _driver(scope, entry, place, known), (request.name,)
-        )
+        _shared(scope, entry, place, request.name, known)
         for entry, place, request in zip(item["requests"], where, requests, strict=True)
+        if "firstAvailable" not in entry
     ]
     return Claim(
         name=item["name"],
@@ -68,6 +65,12 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
         config=(*_config(scope, item, at, names), *(one for one in sharing if one)),
         at=at,
     )
+
+
+def _shared(scope: Scope, item: Data, at: Place, name: str, known: Known) -> Opaque | None:
+    """The parameters for sharing of a request's devices."""
+    driver, wanted = _driver(scope, item, at, known), item.get("deviceClassName", "")
+    return opaque(scope, item.get("sharing"), at.below("sharing"), driver, (name,), device_class=wanted)
 
 
 def _names(requests: list[Request]) -> tuple[str, ...]:

@@ -167,6 +167,9 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
     if "sharing" in written and written["sharing"]["by"] == "capacity":
         message = "a GPU is cut or shared by capacity, not both"
         scope.fail(at.below("sharing").pos("by"), "partitions", message, "leave out one of them")
+    elif "sharing" in written and asked["mode"] == "static":
+        message = "sharing here is of whole GPUs, of which mode: static leaves none"
+        scope.fail(at.key("sharing"), "partitions", message, "share partitions in the claims' requests")
     form = partitions.form(kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM)
     _idle(scope, written, at, kind, form or {})
     if kind.model and "table" in asked:

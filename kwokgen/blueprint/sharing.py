@@ -157,22 +157,46 @@ def _number(text: str) -> Decimal:
 
 
 def opaque(
-    scope: Scope, sharing: Data | None, at: Place, driver: Fact | None, requests: tuple[str, ...] = ()
+    scope: Scope,
+    sharing: Data | None,
+    at: Place,
+    driver: Fact | None,
+    requests: tuple[str, ...] = (),
+    *,
+    device_class: str = "",
 ) -> Opaque | None:
-    """The driver's parameters for time-slicing or MPS; None for other ways, or with problems."""
+    """The driver's parameters for time-slicing or MPS of a class's devices; None for other ways, or with problems."""
     if not sharing or sharing["by"] == "capacity":
         return None
     way = driver.data.get("sharing", {}).get(sharing["by"]) if driver else None
+    parted = driver is not None and _parted(driver, device_class)
+    way = way.get("partitions") if way and parted else way
     if driver is None or way is None:
         what = f"of {driver.name}" if driver else "here: the driver is not known, or has no such parameters"
         hint = "write the driver's parameters under config"
-        scope.fail(at.pos("by"), "sharing", f"nothing is known of {sharing['by']} {what}", hint)
+        cut = " for partitions" if parted else ""
+        scope.fail(at.pos("by"), "sharing", f"nothing is known of {sharing['by']}{cut} {what}", hint)
         return None
+    _had(scope, sharing, at, way["options"], "partitions" if parted else driver.name)
     parameters: dict[str, Any] = deepcopy(dict(way["parameters"]))
     for key, option in way["options"].items():
         if key in sharing and _allowed(scope, sharing[key], option, at.below(key)):
             _put(parameters, option["path"], _canonical(at, key) if option.get("quantity") else sharing[key])
     return Opaque(driver.name, parameters, requests)
+
+
+def _parted(driver: Fact, device_class: str) -> bool:
+    """Whether a class of the driver's is of partitions."""
+    sorts = {entry["name"]: entry.get("of", "devices") for entry in driver.data["classes"]}
+    return sorts.get(device_class) == "partitions"
+
+
+def _had(scope: Scope, sharing: Data, at: Place, options: Mapping[str, Any], what: str) -> None:
+    """Notes every option that the way has, and the driver has no place for."""
+    for key in OPTIONS[sharing["by"]]:
+        if key in sharing and key != "replicas" and key not in options:
+            message = f'{sharing["by"]} of {what} has no "{key}". available: {quoted(options) or "none"}'
+            scope.fail(at.key(key), "sharing", message, "leave it out")
 
 
 def _allowed(scope: Scope, value: Any, option: Mapping[str, Any], at: Place) -> bool:
