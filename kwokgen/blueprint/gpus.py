@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from kwokgen.blueprint import partitions
 from kwokgen.blueprint.devices import Base, Whole, attributes, base, counted, offers, whole
+from kwokgen.blueprint.labels import Labelled, agreements, operator_labels
 from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.blueprint.sharing import opaque
 from kwokgen.catalog import Fact
 from kwokgen.model.device import Device, Devices
-from kwokgen.model.gpu import Agreement, Gpus
+from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
@@ -153,9 +154,15 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
         counted=kind.whole.count * _replicas(scope, written, at, extended=extended),
         devices=devices,
-        labels=_labels(kind, written) if kind.driver else {},
-        agreements=_agreements(kind.driver),
+        labels=_labels(scope, item, at, kind),
+        agreements=agreements(kind.driver),
     )
+
+
+def _labels(scope: Scope, item: Data, at: Place, kind: _Kind) -> dict[str, str]:
+    if kind.driver is None or kind.model is None or not item["gpuOperatorLabels"]:
+        return {}
+    return operator_labels(scope, item.get("gpus", {}), at, Labelled(kind.driver, kind.model, kind.whole))
 
 
 def _sorts(devices: tuple[Device, ...]) -> frozenset[str]:
@@ -217,28 +224,3 @@ def _replicas(scope: Scope, written: Data, at: Place, *, extended: bool) -> int:
         scope.fail(where.key("replicas"), "sharing", message, "leave it out, or use expose: extended-resource")
     replicas: int = sharing.get("replicas", 1) if extended else 1
     return replicas
-
-
-def _agreements(driver: Fact | None) -> tuple[Agreement, ...]:
-    entries = driver.data.get("agreements", ()) if driver else ()
-    return tuple(Agreement(entry["label"], entry["of"], entry["as"]) for entry in entries)
-
-
-def _labels(kind: _Kind, written: Data) -> dict[str, str]:
-    """What the vendor's operator says of the node; partitions and sharing are told as well."""
-    if kind.driver is None or kind.model is None:
-        return {}
-    own, sharing = kind.driver.data, written.get("sharing", {})
-    counting = {own["countLabel"]: str(kind.whole.count)} if "countLabel" in own else {}
-    done = dict(own.get("labels", {})) | dict(kind.model.data.get("labels", {})) | counting
-    new = {*written.get("attributes", ()), *written.get("capacity", ())}
-    told = {each.label: each.told(kind.whole.device(0)) for each in _agreements(kind.driver) if each.of in new}
-    done |= {label: value for label, value in told.items() if value is not None and label in done}
-    if "replicas" in sharing:
-        ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
-        done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}
-    for profile, number in written.get("partitions", {}).get("layout", {}).items():
-        values = {"profile": profile.replace("+", "."), "count": number * kind.whole.count}
-        ways = own.get("partitions", {}).get("labels", {})
-        done |= {key.format(**values): value.format(**values) for key, value in ways.items()}
-    return done
