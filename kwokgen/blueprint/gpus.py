@@ -54,6 +54,8 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
         return None
     if item["expose"] == "extended-resource":
         _unseen(scope, written, where)
+    else:
+        _unseated(scope, where, bare, kind)
     return _made(scope, item, where, kind)
 
 
@@ -72,6 +74,15 @@ def _unseen(scope: Scope, written: Data, at: Place) -> None:
     for key in UNSEEN:
         if key in written:
             scope.warn(at.key(key), "gpus", f'"{key}" changes nothing: the pool exposes a number', "leave it out")
+
+
+def _unseated(scope: Scope, at: Place, bare: Bare, kind: _Kind) -> None:
+    """Notes GPUs that say nothing of PCI for want of slots."""
+    if kind.driver and "pci" in kind.driver.data and bare.pci and not kind.whole.pci:
+        message = (
+            f"{bare.machine.name} has slots for {len(bare.pci)} GPUs: none of {kind.whole.count} says where it sits"
+        )
+        scope.warn(at.pos("count"), "gpus", message, "say pcieRoots, or fewer GPUs")
 
 
 def _brought(scope: Scope, written: Data, at: Place, bare: Bare) -> _Kind | None:
@@ -203,7 +214,7 @@ def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, form: Mapping[str
             scope.fail(at.key(key), "partitions", message, "leave it out")
     own = {*form.get("attributes", ()), *(form[key] for key in ("profile", "parent") if key in form)}
     for name in written.get("attributes", {}):
-        if name in own:
+        if name.removeprefix(f"{kind.whole.driver}/") in own:
             scope.fail(at.key("attributes", name), "partitions", f'partitions have their own "{name}"', "leave it out")
 
 

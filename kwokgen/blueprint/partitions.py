@@ -104,6 +104,9 @@ def _known(scope: Scope, cuts: Table, name: str, at: Place, *path: str | int) ->
 def _dynamic(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Mapping[str, Any]) -> Cut | None:
     names = written.get("profiles", list(cuts.profiles))
     chosen = [_known(scope, cuts, name, at, "profiles", index) for index, name in enumerate(names)]
+    large = [profile for profile in chosen if profile and not _fits(scope, at, cuts, profile, whole)]
+    if large or not all(chosen):
+        return None
     counters = _counters(cuts, whole, form)
     devices: list[Device] = []
     sets: list[CounterSet] = []
@@ -116,20 +119,32 @@ def _dynamic(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, 
                 part = _part(whole, index, (profile, start), form)
                 used = _used(counters, profile, start, form)
                 devices.append(part._replace(counter_set=held.name, consumes=used))
-    return Cut(tuple(devices), tuple(sets)) if all(chosen) else None
+    return Cut(tuple(devices), tuple(sets))
+
+
+def _fits(scope: Scope, at: Place, cuts: Table, profile: Profile, whole: Whole) -> bool:
+    """Whether a partition has no more of anything than the device that it is cut from."""
+    index = list(cuts.profiles).index(profile.name)
+    above = [
+        name for name, value in profile.capacity.items() if _number(value) > _number(whole.capacity.get(name, value))
+    ]
+    for name in above:
+        message = f"{profile.name} has {profile.capacity[name]} of {name}, the whole device {whole.capacity[name]}"
+        scope.fail(at.pos("table", "profiles", index, "capacity", name), "partitions", message)
+    return not above
 
 
 def _counters(cuts: Table, whole: Whole, form: Mapping[str, Any]) -> dict[str, str]:
     """What a GPU has to give: its capacities and its slices."""
     own = whole.capacity if form is OWN_FORM else {}
-    given = {_counter(name): value for name, value in _totals(cuts, own).items()}
+    given = {_counter(name): value for name, value in (dict(own) | _totals(cuts) | dict(own)).items()}
     return given | {form["sliceCounter"].format(slice=number): "1" for number in range(cuts.slices)}
 
 
-def _totals(cuts: Table, own: Mapping[str, str]) -> dict[str, str]:
-    """The most of each capacity: of the profile that is the whole GPU, or of as many as fill it; `own` when that is more."""
+def _totals(cuts: Table) -> dict[str, str]:
+    """The most of each capacity: of the profile that is the whole GPU, or of as many as fill it."""
     filled = any(profile.size == cuts.slices for profile in cuts.profiles.values())
-    done = dict(own)
+    done: dict[str, str] = {}
     for profile in cuts.profiles.values():
         times = 1 if filled else cuts.slices // profile.size
         for name, value in profile.capacity.items():
@@ -226,7 +241,7 @@ def _made(part: Device, slot: Slot, number: int, form: Mapping[str, Any]) -> Dev
 
 def _placed(cuts: Table, wanted: list[Profile]) -> list[Slot] | None:
     """A place for every partition of one GPU, in the order of their starts; the GPU's capacities suffice for all."""
-    for name, most in _totals(cuts, {}).items():
+    for name, most in _totals(cuts).items():
         if sum(_number(profile.capacity.get(name, "0")) for profile in wanted) > _number(most):
             return None
     if sum(profile.size for profile in wanted) > cuts.slices:
