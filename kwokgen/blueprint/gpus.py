@@ -12,6 +12,7 @@ from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.blueprint.sharing import opaque
 from kwokgen.catalog import Fact
+from kwokgen.formats import FORMATS, MOST_LABEL, is_label
 from kwokgen.model.device import Device, Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
@@ -202,7 +203,19 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
         return None
     before = len(scope.problems)
     cuts = partitions.table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
-    return None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
+    made = None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
+    _named(scope, at, made)
+    return made
+
+
+def _named(scope: Scope, at: Place, made: partitions.Cut | None) -> None:
+    """Notes counter sets whose names are too long, where those of devices are not."""
+    wrong = [held.name for held in made.counter_sets if not is_label(held.name)] if made else []
+    if made and wrong and all(is_label(device.name) for device in made.devices):
+        form = FORMATS["dns-label"]
+        message = f'the counter set "{wrong[-1]}" is not {form.what}: {form.allowed}'
+        over = len(wrong[-1]) - MOST_LABEL
+        scope.fail(at.pos("deviceName"), "device-name", message, f"shorten the name by {over}" if over > 0 else "")
 
 
 def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, form: Mapping[str, Any]) -> None:
