@@ -18,7 +18,7 @@ OF_ASKS = ("deviceClassName", "allocationMode", "count", "model", "profile", "se
 
 
 class Known(NamedTuple):
-    """What claims refer to; classes of None are not all known, because a pool they may follow from was not understood.
+    """What claims refer to; classes of None are not all known, as devices they may follow from were not understood.
 
     `drivers` is the driver of each class that follows from devices.
     """
@@ -70,6 +70,8 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
 def _shared(scope: Scope, item: Data, at: Place, name: str, known: Known) -> Opaque | None:
     """The parameters for sharing of a request's devices."""
     driver, wanted = _driver(scope, item, at, known), item.get("deviceClassName", "")
+    if driver is None and known.classes is None:
+        return None
     return opaque(scope, item.get("sharing"), at.below("sharing"), driver, (name,), device_class=wanted)
 
 

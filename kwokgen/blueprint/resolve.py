@@ -38,7 +38,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     fabric = network.network_devices(scope, spec, where)
     classes = device_classes(scope, spec, where, found, fabric)
     drivers = {offer.name: devices.driver for devices in published(found, fabric) for offer in devices.offers}
-    known = {each.name: each for each in classes} if "pools" not in scope.doubtful else None
+    sure = not scope.doubtful & {"pools", "networkDevices"}
+    known = {each.name: each for each in classes} if sure else None
     claims = claims_of.claims(scope, spec, where, claims_of.Known(known, drivers, namespaces))
     parts = Parts(
         scope=scope,
