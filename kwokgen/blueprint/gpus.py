@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from kwokgen.blueprint import partitions
 from kwokgen.blueprint.devices import Base, Whole, attributes, base, counted, offers, whole
+from kwokgen.blueprint.extended import replicas, unseen
 from kwokgen.blueprint.labels import Labelled, agreements, operator_labels
 from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.blueprint.sharing import opaque
+from kwokgen.blueprint.tables import table
 from kwokgen.catalog import Fact
 from kwokgen.formats import FORMATS, MOST_LABEL, is_label
 from kwokgen.model.device import Device, Devices
@@ -19,9 +21,6 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
 OWN_NAME = "gpu-{index}"
-OF_DEVICES = ("partitions", "taints", "missing")
-UNSEEN = ("attributes", "capacity", "deviceName", "pcieRoots")
-"""What an extended resource does not show."""
 
 
 class Bare(NamedTuple):
@@ -54,7 +53,7 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
     if kind is None or not counted(scope, written, where, kind.whole.count):
         return None
     if item["expose"] == "extended-resource":
-        _unseen(scope, written, where)
+        unseen(scope, written, where)
     else:
         _unseated(scope, where, bare, kind)
     return _made(scope, item, where, kind)
@@ -65,16 +64,6 @@ def _none(scope: Scope, item: Data, at: Place) -> None:
         scope.fail(at.pos(key), "gpus", "the pool has no GPUs to label", "leave it out")
     if item["expose"] == "extended-resource":
         scope.fail(at.pos("expose"), "gpus", "the pool has no GPUs to expose", "leave it out, or add gpus")
-
-
-def _unseen(scope: Scope, written: Data, at: Place) -> None:
-    """An extended resource is a number."""
-    for key in OF_DEVICES:
-        if key in written:
-            scope.fail(at.key(key), "gpus", f'"{key}" is of DRA devices, the pool exposes a number', "use expose: dra")
-    for key in UNSEEN:
-        if key in written:
-            scope.warn(at.key(key), "gpus", f'"{key}" changes nothing: the pool exposes a number', "leave it out")
 
 
 def _unseated(scope: Scope, at: Place, bare: Bare, kind: _Kind) -> None:
@@ -164,7 +153,7 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         model=kind.model.name if kind.model else None,
         count=kind.whole.count,
         resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
-        counted=kind.whole.count * _replicas(scope, written, at, extended=extended),
+        counted=kind.whole.count * replicas(scope, written, at, extended=extended),
         devices=devices,
         labels=_labels(scope, item, at, kind),
         agreements=agreements(kind.driver),
@@ -189,8 +178,8 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
     elif "sharing" in written and asked["mode"] == "static":
         message = "sharing here is of whole GPUs, of which mode: static leaves none"
         scope.fail(at.key("sharing"), "partitions", message, "share partitions in the claims' requests")
-    form = partitions.form(kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM)
-    _idle(scope, written, at, kind, form or {})
+    form = partitions.form(kind.driver)
+    _idle(scope, written, at, kind, form.named if form else frozenset())
     if kind.model and "table" in asked:
         scope.fail(where.key("table"), "partitions", "the catalogue has the model's profiles", "leave out table")
     known = kind.model.data.get("partitions") if kind.model else asked.get("table")
@@ -202,7 +191,7 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
         )
         return None
     before = len(scope.problems)
-    cuts = partitions.table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
+    cuts = table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
     made = None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
     _named(scope, at, made)
     return made
@@ -218,33 +207,13 @@ def _named(scope: Scope, at: Place, made: partitions.Cut | None) -> None:
         scope.fail(at.pos("deviceName"), "device-name", message, f"shorten the name by {over}" if over > 0 else "")
 
 
-def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, form: Mapping[str, Any]) -> None:
+def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, own: frozenset[str]) -> None:
     """Notes what partitions have by themselves."""
     static = written["partitions"]["mode"] == "static"
     for key in ("capacity", *(("deviceName",) if kind.model else ())) if static else ():
         if key in written:
             message = f'"{key}" is of whole GPUs, of which mode: static leaves none'
             scope.fail(at.key(key), "partitions", message, "leave it out")
-    own = {*form.get("attributes", ()), *(form[key] for key in ("profile", "parent") if key in form)}
     for name in written.get("attributes", {}):
         if name.removeprefix(f"{kind.whole.driver}/") in own:
             scope.fail(at.key("attributes", name), "partitions", f'partitions have their own "{name}"', "leave it out")
-
-
-def _replicas(scope: Scope, written: Data, at: Place, *, extended: bool) -> int:
-    """How many times each GPU is counted."""
-    sharing = written.get("sharing", {})
-    where = at.below("sharing")
-    if extended and sharing.get("by") == "capacity":
-        scope.fail(where.pos("by"), "sharing", "only DRA devices are shared by capacity", "use expose: dra")
-    for key in ("interval", "activeThreadPercentage", "pinnedMemory") if extended else ():
-        if key in sharing:
-            message = f'"{key}" is of claims; a device plugin has it in its own configuration'
-            scope.fail(where.key(key), "sharing", message, "leave it out")
-    if extended and sharing and "replicas" not in sharing and sharing["by"] != "capacity":
-        scope.fail(where.pos(), "sharing", 'missing key "replicas": how many times each GPU is counted')
-    if not extended and "replicas" in sharing:
-        message = "replicas multiply an extended resource, the pool has DRA devices"
-        scope.fail(where.key("replicas"), "sharing", message, "leave it out, or use expose: extended-resource")
-    replicas: int = sharing.get("replicas", 1) if extended else 1
-    return replicas
