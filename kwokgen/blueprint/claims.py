@@ -18,7 +18,7 @@ OF_ASKS = ("deviceClassName", "allocationMode", "count", "model", "profile", "se
 
 
 class Known(NamedTuple):
-    """What claims refer to; classes of None are not all known, because a pool they may follow from was not understood.
+    """What claims refer to; classes of None are not all known, as devices they may follow from were not understood.
 
     `drivers` is the driver of each class that follows from devices.
     """
@@ -52,12 +52,9 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
             scope.fail(request.at.pos("adminAccess"), "claim", message, "give it adminAccess: true under namespaces")
     names = _names(requests)
     sharing = [
-        None
-        if "firstAvailable" in entry
-        else opaque(
-            scope, entry.get("sharing"), place.below("sharing"), _driver(scope, entry, place, known), (request.name,)
-        )
+        _shared(scope, entry, place, request.name, known)
         for entry, place, request in zip(item["requests"], where, requests, strict=True)
+        if "firstAvailable" not in entry
     ]
     return Claim(
         name=item["name"],
@@ -69,6 +66,14 @@ def _claim(scope: Scope, item: Data, at: Place, known: Known) -> Claim:
         config=(*_config(scope, item, at, names), *(one for one in sharing if one)),
         at=at,
     )
+
+
+def _shared(scope: Scope, item: Data, at: Place, name: str, known: Known) -> Opaque | None:
+    """The parameters for sharing of a request's devices."""
+    driver, wanted = _driver(scope, item, at, known), item.get("deviceClassName", "")
+    if driver is None and known.classes is None:
+        return None
+    return opaque(scope, item.get("sharing"), at.below("sharing"), driver, (name,), device_class=wanted)
 
 
 def _names(requests: list[Request]) -> tuple[str, ...]:

@@ -91,6 +91,7 @@ def whole(
     if "pcieRoots" in written and under.root in written.get("attributes", {}):
         message = f"pcieRoots says {under.root} of every device as well"
         scope.fail(at.key("attributes", under.root), "devices", message, "leave out one of them")
+    _called_twice(scope, written, at, under, slots)
     before, after = written.get("deviceName", under.name).split("{index}")
     capacity = dict(under.capacity) | quantities(written.get("capacity", {}), at.below("capacity"))
     return Whole(
@@ -104,6 +105,20 @@ def whole(
         uuid=under.uuid,
         pci=_roots(written, count, under.root) or slots,
     )
+
+
+def _called_twice(scope: Scope, written: Data, at: Place, under: Base, slots: tuple[Mapping[str, str], ...]) -> None:
+    """Notes names with the driver's own domain beside the same without: to the API they are one."""
+    known = {
+        "attributes": {*under.attributes, *(under.uuid or ())[:1], *(slots[0] if slots else ())},
+        "capacity": {*under.capacity},
+    }
+    for section, names in known.items():
+        for name in written.get(section, ()):
+            plain = name.removeprefix(f"{under.driver}/")
+            if plain != name and plain in names | written[section].keys():
+                message = f'"{name}" and "{plain}" are one and the same of devices of {under.driver}'
+                scope.fail(at.key(section, name), "devices", message, f"write {plain}")
 
 
 def _of(value: Attribute | Each, index: int) -> Attribute:

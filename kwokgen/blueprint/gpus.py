@@ -7,19 +7,20 @@ from typing import Any, NamedTuple
 
 from kwokgen.blueprint import partitions
 from kwokgen.blueprint.devices import Base, Whole, attributes, base, counted, offers, whole
+from kwokgen.blueprint.extended import replicas, unseen
+from kwokgen.blueprint.labels import Labelled, agreements, operator_labels
 from kwokgen.blueprint.marks import marks
 from kwokgen.blueprint.scope import Data, Scope, quantities
 from kwokgen.blueprint.sharing import opaque
+from kwokgen.blueprint.tables import table
 from kwokgen.catalog import Fact
+from kwokgen.formats import FORMATS, MOST_LABEL, is_label
 from kwokgen.model.device import Device, Devices
-from kwokgen.model.gpu import Agreement, Gpus
+from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
 
 OWN_NAME = "gpu-{index}"
-OF_DEVICES = ("partitions", "taints", "missing")
-UNSEEN = ("attributes", "capacity", "deviceName", "pcieRoots")
-"""What an extended resource does not show."""
 
 
 class Bare(NamedTuple):
@@ -52,7 +53,9 @@ def resolve_gpus(scope: Scope, item: Data, at: Place, bare: Bare) -> Gpus | None
     if kind is None or not counted(scope, written, where, kind.whole.count):
         return None
     if item["expose"] == "extended-resource":
-        _unseen(scope, written, where)
+        unseen(scope, written, where)
+    else:
+        _unseated(scope, where, bare, kind)
     return _made(scope, item, where, kind)
 
 
@@ -63,14 +66,13 @@ def _none(scope: Scope, item: Data, at: Place) -> None:
         scope.fail(at.pos("expose"), "gpus", "the pool has no GPUs to expose", "leave it out, or add gpus")
 
 
-def _unseen(scope: Scope, written: Data, at: Place) -> None:
-    """An extended resource is a number."""
-    for key in OF_DEVICES:
-        if key in written:
-            scope.fail(at.key(key), "gpus", f'"{key}" is of DRA devices, the pool exposes a number', "use expose: dra")
-    for key in UNSEEN:
-        if key in written:
-            scope.warn(at.key(key), "gpus", f'"{key}" changes nothing: the pool exposes a number', "leave it out")
+def _unseated(scope: Scope, at: Place, bare: Bare, kind: _Kind) -> None:
+    """Notes GPUs that say nothing of PCI for want of slots."""
+    if kind.driver and "pci" in kind.driver.data and bare.pci and not kind.whole.pci:
+        message = (
+            f"{bare.machine.name} has slots for {len(bare.pci)} GPUs: none of {kind.whole.count} says where it sits"
+        )
+        scope.warn(at.pos("count"), "gpus", message, "say pcieRoots, or fewer GPUs")
 
 
 def _brought(scope: Scope, written: Data, at: Place, bare: Bare) -> _Kind | None:
@@ -151,11 +153,17 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         model=kind.model.name if kind.model else None,
         count=kind.whole.count,
         resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
-        counted=kind.whole.count * _replicas(scope, written, at, extended=extended),
+        counted=kind.whole.count * replicas(scope, written, at, extended=extended),
         devices=devices,
-        labels=_labels(kind, written) if kind.driver else {},
-        agreements=_agreements(kind.driver),
+        labels=_labels(scope, item, at, kind),
+        agreements=agreements(kind.driver),
     )
+
+
+def _labels(scope: Scope, item: Data, at: Place, kind: _Kind) -> dict[str, str]:
+    if kind.driver is None or kind.model is None or not item["gpuOperatorLabels"]:
+        return {}
+    return operator_labels(scope, item.get("gpus", {}), at, Labelled(kind.driver, kind.model, kind.whole))
 
 
 def _sorts(devices: tuple[Device, ...]) -> frozenset[str]:
@@ -167,8 +175,11 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
     if "sharing" in written and written["sharing"]["by"] == "capacity":
         message = "a GPU is cut or shared by capacity, not both"
         scope.fail(at.below("sharing").pos("by"), "partitions", message, "leave out one of them")
-    form = partitions.form(kind.driver.data.get("partitions") if kind.driver else partitions.OWN_FORM)
-    _idle(scope, written, at, kind, form or {})
+    elif "sharing" in written and asked["mode"] == "static":
+        message = "sharing here is of whole GPUs, of which mode: static leaves none"
+        scope.fail(at.key("sharing"), "partitions", message, "share partitions in the claims' requests")
+    form = partitions.form(kind.driver)
+    _idle(scope, written, at, kind, form.named if form else frozenset())
     if kind.model and "table" in asked:
         scope.fail(where.key("table"), "partitions", "the catalogue has the model's profiles", "leave out table")
     known = kind.model.data.get("partitions") if kind.model else asked.get("table")
@@ -180,62 +191,29 @@ def _cut(scope: Scope, written: Data, at: Place, kind: _Kind) -> partitions.Cut 
         )
         return None
     before = len(scope.problems)
-    cuts = partitions.table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
-    return None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
+    cuts = table(scope, known, kind.model.at.below("partitions") if kind.model else where.below("table"))
+    made = None if len(scope.problems) > before else partitions.cut(scope, asked, where, kind.whole, cuts, form)
+    _named(scope, at, made)
+    return made
 
 
-def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, form: Mapping[str, Any]) -> None:
+def _named(scope: Scope, at: Place, made: partitions.Cut | None) -> None:
+    """Notes counter sets whose names are too long, where those of devices are not."""
+    wrong = [held.name for held in made.counter_sets if not is_label(held.name)] if made else []
+    if made and wrong and all(is_label(device.name) for device in made.devices):
+        form = FORMATS["dns-label"]
+        message = f'the counter set "{wrong[-1]}" is not {form.what}: {form.allowed}'
+        over = len(wrong[-1]) - MOST_LABEL
+        scope.fail(at.pos("deviceName"), "device-name", message, f"shorten the name by {over}" if over > 0 else "")
+
+
+def _idle(scope: Scope, written: Data, at: Place, kind: _Kind, own: frozenset[str]) -> None:
     """Notes what partitions have by themselves."""
     static = written["partitions"]["mode"] == "static"
     for key in ("capacity", *(("deviceName",) if kind.model else ())) if static else ():
         if key in written:
             message = f'"{key}" is of whole GPUs, of which mode: static leaves none'
             scope.fail(at.key(key), "partitions", message, "leave it out")
-    own = {*form.get("attributes", ()), *(form[key] for key in ("profile", "parent") if key in form)}
     for name in written.get("attributes", {}):
-        if name in own:
+        if name.removeprefix(f"{kind.whole.driver}/") in own:
             scope.fail(at.key("attributes", name), "partitions", f'partitions have their own "{name}"', "leave it out")
-
-
-def _replicas(scope: Scope, written: Data, at: Place, *, extended: bool) -> int:
-    """How many times each GPU is counted."""
-    sharing = written.get("sharing", {})
-    where = at.below("sharing")
-    if extended and sharing.get("by") == "capacity":
-        scope.fail(where.pos("by"), "sharing", "only DRA devices are shared by capacity", "use expose: dra")
-    for key in ("interval", "activeThreadPercentage", "pinnedMemory") if extended else ():
-        if key in sharing:
-            message = f'"{key}" is of claims; a device plugin has it in its own configuration'
-            scope.fail(where.key(key), "sharing", message, "leave it out")
-    if extended and sharing and "replicas" not in sharing and sharing["by"] != "capacity":
-        scope.fail(where.pos(), "sharing", 'missing key "replicas": how many times each GPU is counted')
-    if not extended and "replicas" in sharing:
-        message = "replicas multiply an extended resource, the pool has DRA devices"
-        scope.fail(where.key("replicas"), "sharing", message, "leave it out, or use expose: extended-resource")
-    replicas: int = sharing.get("replicas", 1) if extended else 1
-    return replicas
-
-
-def _agreements(driver: Fact | None) -> tuple[Agreement, ...]:
-    entries = driver.data.get("agreements", ()) if driver else ()
-    return tuple(Agreement(entry["label"], entry["of"], entry["as"]) for entry in entries)
-
-
-def _labels(kind: _Kind, written: Data) -> dict[str, str]:
-    """What the vendor's operator says of the node; partitions and sharing are told as well."""
-    if kind.driver is None or kind.model is None:
-        return {}
-    own, sharing = kind.driver.data, written.get("sharing", {})
-    counting = {own["countLabel"]: str(kind.whole.count)} if "countLabel" in own else {}
-    done = dict(own.get("labels", {})) | dict(kind.model.data.get("labels", {})) | counting
-    new = {*written.get("attributes", ()), *written.get("capacity", ())}
-    told = {each.label: each.told(kind.whole.device(0)) for each in _agreements(kind.driver) if each.of in new}
-    done |= {label: value for label, value in told.items() if value is not None and label in done}
-    if "replicas" in sharing:
-        ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
-        done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}
-    for profile, number in written.get("partitions", {}).get("layout", {}).items():
-        values = {"profile": profile.replace("+", "."), "count": number * kind.whole.count}
-        ways = own.get("partitions", {}).get("labels", {})
-        done |= {key.format(**values): value.format(**values) for key, value in ways.items()}
-    return done

@@ -24,14 +24,13 @@ def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tup
 
 
 def _some_left(scope: Scope, missing: list[Mark], count: int) -> None:
-    for mark in missing:
-        for first, _ in mark.nodes:
-            lost = frozenset[int]().union(*(other.devices for other in missing if other.holds(first)))
-            if len(lost) == count and mark is [other for other in missing if other.holds(first)][-1]:
-                hint = "nodes without devices are another pool"
-                message = "no device is left in the slices of the nodes"
-                scope.fail(mark.at.pos("devices"), "devices", message, hint)
-                return
+    # Whatever a node misses, it misses where the last of those stretches begins.
+    for node in sorted({first for mark in missing for first, _ in mark.nodes}):
+        held = [mark for mark in missing if mark.holds(node)]
+        if len(frozenset[int]().union(*(mark.devices for mark in held))) == count:
+            message = f"no device is left in the slices of the nodes, such as node {node}"
+            scope.fail(held[-1].at.pos("devices"), "devices", message, "nodes without devices are another pool")
+            return
 
 
 def _ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[tuple[int, int], ...]:

@@ -19,6 +19,8 @@ def network_devices(scope: Scope, spec: Data, at: Place) -> tuple[NetworkDevices
     scope.distinct(items, where, "network devices")
     pools = dict.fromkeys((pool["name"] for pool in spec["pools"]), True)
     made = [_devices(scope, item, place, pools) for item, place in zip(items, where, strict=True)]
+    if not all(made):
+        scope.doubtful.add("networkDevices")
     return tuple(devices for devices in made if devices)
 
 
@@ -87,6 +89,8 @@ def _there(scope: Scope, item: Data, at: Place, pool: Pool) -> None:
         message = f'"{pool.name}" has no node {item["node"]}: they are 0 to {pool.count - 1}'
         scope.fail(at.pos("node"), "device-taint-rule", message)
     of = {devices.driver: devices for devices in pool.published}
+    if "pools" in scope.doubtful:
+        return
     if "driver" in item and item["driver"] not in of:
         message = f'nodes of "{pool.name}" have no devices of {item["driver"]}. available: {quoted(of) or "none"}'
         scope.fail(at.pos("driver"), "device-taint-rule", message)

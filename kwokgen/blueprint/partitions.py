@@ -3,51 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from kwokgen import formats
 from kwokgen.blueprint.devices import Whole, fixed
-from kwokgen.blueprint.scope import Data, Scope, quantities
+from kwokgen.blueprint.scope import Data, Scope
+from kwokgen.blueprint.tables import Profile, Slot, Table, placed, totals, worth
+from kwokgen.catalog import Fact
 from kwokgen.model.device import Attribute, CounterSet, Device, Uuid
 from kwokgen.model.place import Place
 from kwokgen.problem import nearest, quoted
 
-OWN_FORM = {
-    "modes": ["dynamic", "static"],
-    "deviceName": "{name}-{profile}-{start}",
-    "attributes": {},
+PATTERNS = {
+    "device_name": "deviceName",
     "profile": "profile",
-    "counterSet": "{name}-counters",
-    "sliceCounter": "slice-{slice}",
+    "parent": "parent",
+    "prefix": "prefix",
+    "counter_set": "counterSet",
+    "slice_counter": "sliceCounter",
+    "slice_capacity": "sliceCapacity",
 }
-"""How partitions of a driver of one's own are published."""
+"""The fields of a form that are texts, with their keys in the catalogue."""
 
 
-def form(written: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A driver's way to publish partitions, with the names of counters that it leaves out."""
-    if written is None or written is OWN_FORM:
-        return written
-    return {key: OWN_FORM[key] for key in ("counterSet", "sliceCounter")} | dict(written)
+class Form(NamedTuple):
+    """How a driver publishes partitions: patterns of names and counters, and the attributes that they have.
+
+    `profile` and `parent` are attributes of the profile's name and of the whole device's uuid, `prefix` begins the
+    uuids of partitions that are there; `own` is whether it is that of a driver of one's own.
+    """
+
+    modes: tuple[str, ...]
+    device_name: str
+    attributes: Mapping[str, Attribute] = {}
+    profile: str | None = None
+    parent: str | None = None
+    prefix: str | None = None
+    counter_set: str = "{name}-counters"
+    slice_counter: str = "slice-{slice}"
+    slice_capacity: str | None = None
+    own: bool = False
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The attributes that partitions have by themselves."""
+        return frozenset({*self.attributes, *filter(None, (self.profile, self.parent))})
 
 
-class Profile(NamedTuple):
-    """A sort of partition: `size` slices that stand together, from one of `starts` on, at most `most` of a GPU."""
-
-    name: str
-    id: int
-    size: int
-    starts: tuple[int, ...]
-    most: int
-    capacity: Mapping[str, str]
+OWN_FORM = Form(("dynamic", "static"), "{name}-{profile}-{start}", profile="profile", own=True)
 
 
-class Table(NamedTuple):
-    """The sorts of partition of a GPU of so many slices, by name."""
-
-    slices: int
-    profiles: Mapping[str, Profile]
+def form(driver: Fact | None) -> Form | None:
+    """A driver's way to publish partitions, or that of a driver of one's own; None for one whose devices are not cut."""
+    if driver is None:
+        return OWN_FORM
+    written = driver.data.get("partitions")
+    if written is None:
+        return None
+    patterns = {name: written[key] for name, key in PATTERNS.items() if key in written}
+    return Form(tuple(written["modes"]), attributes=fixed(written["attributes"]), **patterns)
 
 
 class Cut(NamedTuple):
@@ -57,33 +71,11 @@ class Cut(NamedTuple):
     counter_sets: tuple[CounterSet, ...] = ()
 
 
-Slot = tuple[Profile, int]
-"""A profile and the slice that it begins at."""
-
-
-def table(scope: Scope, data: Mapping[str, Any], at: Place) -> Table:
-    """A table of the catalogue, or one written in a blueprint."""
-    slices, done = data["slices"], {}
-    for index, entry in enumerate(data["profiles"]):
-        where = at.below("profiles", index)
-        starts = tuple(entry.get("starts", range(0, slices - entry["size"] + 1, entry["size"])))
-        if not starts or max(starts) + entry["size"] > slices:
-            message = f"a partition of {entry['size']} slices does not fit {slices}"
-            scope.fail(where.pos("starts") if starts else where.pos("size"), "partitions", message)
-        capacity = quantities(entry.get("capacity", {}), where.below("capacity"))
-        most = entry.get("most", len(starts))
-        done[entry["name"]] = Profile(entry["name"], entry.get("id", index), entry["size"], starts, most, capacity)
-    scope.distinct(
-        data["profiles"], [at.below("profiles", index) for index, _ in enumerate(data["profiles"])], "profiles"
-    )
-    return Table(slices, done)
-
-
-def cut(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Mapping[str, Any]) -> Cut | None:
+def cut(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Form) -> Cut | None:
     """The partitions of every GPU of a node; None with problems."""
     mode = written["mode"]
-    if mode not in form["modes"]:
-        scope.fail(at.pos("mode"), "partitions", f"{whole.driver} cannot do {mode}. available: {quoted(form['modes'])}")
+    if mode not in form.modes:
+        scope.fail(at.pos("mode"), "partitions", f"{whole.driver} cannot do {mode}. available: {quoted(form.modes)}")
         return None
     other = {"dynamic": "layout", "static": "profiles"}[mode]
     if other in written:
@@ -101,14 +93,17 @@ def _known(scope: Scope, cuts: Table, name: str, at: Place, *path: str | int) ->
     return cuts.profiles.get(name)
 
 
-def _dynamic(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Mapping[str, Any]) -> Cut | None:
+def _dynamic(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Form) -> Cut | None:
     names = written.get("profiles", list(cuts.profiles))
     chosen = [_known(scope, cuts, name, at, "profiles", index) for index, name in enumerate(names)]
+    large = [profile for profile in chosen if profile and not _fits(scope, at, cuts, profile, whole)]
+    if large or not all(chosen):
+        return None
     counters = _counters(cuts, whole, form)
     devices: list[Device] = []
     sets: list[CounterSet] = []
     for index in range(whole.count):
-        held = CounterSet(_text(form["counterSet"], whole, index), counters)
+        held = CounterSet(_text(form.counter_set, whole, index), counters)
         sets.append(held)
         devices.append(whole.device(index)._replace(counter_set=held.name, consumes=counters))
         for profile in filter(None, chosen):
@@ -116,35 +111,24 @@ def _dynamic(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, 
                 part = _part(whole, index, (profile, start), form)
                 used = _used(counters, profile, start, form)
                 devices.append(part._replace(counter_set=held.name, consumes=used))
-    return Cut(tuple(devices), tuple(sets)) if all(chosen) else None
+    return Cut(tuple(devices), tuple(sets))
 
 
-def _counters(cuts: Table, whole: Whole, form: Mapping[str, Any]) -> dict[str, str]:
+def _fits(scope: Scope, at: Place, cuts: Table, profile: Profile, whole: Whole) -> bool:
+    """Whether a partition has no more of anything than the device that it is cut from."""
+    index = list(cuts.profiles).index(profile.name)
+    above = [name for name, value in profile.capacity.items() if worth(value) > worth(whole.capacity.get(name, value))]
+    for name in above:
+        message = f"{profile.name} has {profile.capacity[name]} of {name}, the whole device {whole.capacity[name]}"
+        scope.fail(at.pos("table", "profiles", index, "capacity", name), "partitions", message)
+    return not above
+
+
+def _counters(cuts: Table, whole: Whole, form: Form) -> dict[str, str]:
     """What a GPU has to give: its capacities and its slices."""
-    own = whole.capacity if form is OWN_FORM else {}
-    given = {_counter(name): value for name, value in _totals(cuts, own).items()}
-    return given | {form["sliceCounter"].format(slice=number): "1" for number in range(cuts.slices)}
-
-
-def _totals(cuts: Table, own: Mapping[str, str]) -> dict[str, str]:
-    """The most of each capacity: of the profile that is the whole GPU, or of as many as fill it; `own` when that is more."""
-    filled = any(profile.size == cuts.slices for profile in cuts.profiles.values())
-    done = dict(own)
-    for profile in cuts.profiles.values():
-        times = 1 if filled else cuts.slices // profile.size
-        for name, value in profile.capacity.items():
-            done[name] = max(done.get(name, "0"), _times(value, times), key=_number)
-    return done
-
-
-def _times(amount: str, times: int) -> str:
-    """A canonical quantity some times over, in its own unit."""
-    unit = amount.lstrip("0123456789.")
-    return formats.canonical(f"{Decimal(amount.removesuffix(unit)) * times:f}{unit}") if times > 1 else amount
-
-
-def _number(amount: str) -> Decimal:
-    return formats.quantity(amount) or Decimal(0)
+    own = whole.capacity if form.own else {}
+    given = {_counter(name): value for name, value in (dict(own) | totals(cuts) | dict(own)).items()}
+    return given | {form.slice_counter.format(slice=number): "1" for number in range(cuts.slices)}
 
 
 def _counter(capacity: str) -> str:
@@ -153,26 +137,26 @@ def _counter(capacity: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", spread).strip("-")
 
 
-def _used(counters: Mapping[str, str], profile: Profile, start: int, form: Mapping[str, Any]) -> dict[str, str]:
+def _used(counters: Mapping[str, str], profile: Profile, start: int, form: Form) -> dict[str, str]:
     used = {_counter(name): value for name, value in profile.capacity.items()}
-    slices = {form["sliceCounter"].format(slice=number): "1" for number in range(start, start + profile.size)}
+    slices = {form.slice_counter.format(slice=number): "1" for number in range(start, start + profile.size)}
     both = used | slices
     return {name: both[name] for name in counters if name in both}
 
 
-def _part(whole: Whole, index: int, slot: Slot, form: Mapping[str, Any]) -> Device:
+def _part(whole: Whole, index: int, slot: Slot, form: Form) -> Device:
     profile, start = slot
     of = whole.device(index)
     done: dict[str, Attribute] = dict(of.attributes)
     if whole.uuid and whole.uuid[0] in done:
         parent = done.pop(whole.uuid[0])
-        if "parent" in form:
-            done[form["parent"]] = parent
-    done |= fixed(form["attributes"])
-    if "profile" in form:
-        done[form["profile"]] = profile.name
+        if form.parent:
+            done[form.parent] = parent
+    done |= form.attributes
+    if form.profile:
+        done[form.profile] = profile.name
     name = _text(
-        form["deviceName"],
+        form.device_name,
         whole,
         index,
         profile=re.sub(r"[^a-z0-9]+", "-", profile.name.replace(".", "")),
@@ -186,7 +170,7 @@ def _text(pattern: str, whole: Whole, index: int, **more: object) -> str:
     return pattern.format(index=index, name=whole.name(index), **more)
 
 
-def _static(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Mapping[str, Any]) -> Cut | None:
+def _static(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, form: Form) -> Cut | None:
     if "layout" not in written:
         hint = "layout: {" + next(iter(cuts.profiles)) + ": 1}"
         scope.fail(at.pos(), "partitions", 'missing key "layout": what each GPU is cut into', hint)
@@ -199,10 +183,10 @@ def _static(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, f
             return None
     if not all(profile for profile, _ in wanted):
         return None
-    slots = _placed(cuts, [profile for profile, number in wanted if profile for _ in range(number)])
+    slots = placed(cuts, [profile for profile, number in wanted if profile for _ in range(number)])
     if slots is None:
         message = "no GPU can be cut so: the partitions do not find room beside each other"
-        hint = "" if form is OWN_FORM else "kwokgen catalog gpus MODEL has sizes and starts"
+        hint = "" if form.own else "kwokgen catalog gpus MODEL has sizes and starts"
         scope.fail(at.pos("layout"), "partitions", message, hint)
         return None
     devices = (
@@ -213,32 +197,12 @@ def _static(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, f
     return Cut(tuple(devices))
 
 
-def _made(part: Device, slot: Slot, number: int, form: Mapping[str, Any]) -> Device:
+def _made(part: Device, slot: Slot, number: int, form: Form) -> Device:
     """A partition that is there has a uuid, and says which slices it covers."""
     profile, start = slot
     done = dict(part.attributes)
-    if "prefix" in form:
-        done["uuid"] = Uuid(form["prefix"], number)
-    covered = range(start, start + profile.size) if "sliceCapacity" in form else ()
-    slices = {form["sliceCapacity"].format(slice=index): "1" for index in covered}
+    if form.prefix is not None:
+        done["uuid"] = Uuid(form.prefix, number)
+    covered = range(start, start + profile.size)
+    slices = {form.slice_capacity.format(slice=index): "1" for index in covered} if form.slice_capacity else {}
     return part._replace(attributes=done, capacity=dict(part.capacity) | slices)
-
-
-def _placed(cuts: Table, wanted: list[Profile]) -> list[Slot] | None:
-    """A place for every partition of one GPU, in the order of their starts; the GPU's capacities suffice for all."""
-    for name, most in _totals(cuts, {}).items():
-        if sum(_number(profile.capacity.get(name, "0")) for profile in wanted) > _number(most):
-            return None
-    found = next(_placements(sorted(wanted, key=lambda profile: -profile.size), frozenset()), None)
-    return sorted(found, key=lambda slot: slot[1]) if found is not None else None
-
-
-def _placements(left: list[Profile], taken: frozenset[int]) -> Iterator[list[Slot]]:
-    if not left:
-        yield []
-        return
-    first, *rest = left
-    for start in first.starts:
-        covered = frozenset(range(start, start + first.size))
-        if not covered & taken:
-            yield from ([(first, start), *more] for more in _placements(rest, taken | covered))

@@ -13,9 +13,12 @@ from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
 from kwokgen.catalog import Catalog, Fact, entries
+from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Controller, Namespace, Patch, published
+from kwokgen.model.device import NetworkDevices
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
 from kwokgen.model.target import Kubernetes
 from kwokgen.problem import Pos, Problem
 
@@ -37,9 +40,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     controller = _controller(scope, spec, where, name, lives)
     fabric = network.network_devices(scope, spec, where)
     classes = device_classes(scope, spec, where, found, fabric)
-    drivers = {offer.name: devices.driver for devices in published(found, fabric) for offer in devices.offers}
-    known = {each.name: each for each in classes} if "pools" not in scope.doubtful else None
-    claims = claims_of.claims(scope, spec, where, claims_of.Known(known, drivers, namespaces))
+    known = _understood(scope, classes)
+    claims = claims_of.claims(scope, spec, where, claims_of.Known(known, _drivers(found, fabric), namespaces))
     parts = Parts(
         scope=scope,
         pools={pool.name: pool for pool in found},
@@ -68,6 +70,17 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     )
     features.check(scope, cluster)
     return cluster
+
+
+def _drivers(pools: tuple[Pool, ...], fabric: tuple[NetworkDevices, ...]) -> dict[str, str]:
+    """The driver of each class that follows from devices."""
+    return {offer.name: devices.driver for devices in published(pools, fabric) for offer in devices.offers}
+
+
+def _understood(scope: Scope, classes: tuple[DeviceClass, ...]) -> dict[str, DeviceClass] | None:
+    """Every class, or None where devices that more may follow from were not understood."""
+    sure = not scope.doubtful & {"pools", "networkDevices"}
+    return {each.name: each for each in classes} if sure else None
 
 
 def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes:

@@ -97,6 +97,8 @@ def _on_step(scope: Scope, at: Place, amounts: Mapping[str, str], least: str, to
     if not _number(step):
         scope.fail(at.pos("step"), "sharing", "a step of nothing", "leave it out")
         return False
+    if not _whole(scope, at, amounts):
+        return False
     if _number(least) + _number(step) > _number(total):
         scope.fail(at.pos("step"), "sharing", f"min {least} and one step of {step} are above the device's {total}")
         return False
@@ -108,6 +110,20 @@ def _on_step(scope: Scope, at: Place, amounts: Mapping[str, str], least: str, to
     return not off
 
 
+def _whole(scope: Scope, at: Place, amounts: Mapping[str, str]) -> bool:
+    """Server and scheduler count a range with steps in whole numbers, rounded up: half a step would be a whole one.
+
+    https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/apis/resource/validation/validation.go
+    """
+    for key in ("step", "min", "default", "max"):
+        if key in amounts and _number(amounts[key]) % 1:
+            message = f"{key} {amounts[key]} is a fraction: a range with steps is counted in whole numbers, rounded up"
+            hint = "only the gate DRAFractionalCapacityRange of 1.37 changes that: leave out step, or list values"
+            scope.fail(at.pos(key), "sharing", message, hint)
+            return False
+    return True
+
+
 def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None:
     for key in ("min", "max", "step"):
         if key in written:
@@ -115,10 +131,14 @@ def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
     values = tuple(_canonical(at, "values", index) for index, _ in enumerate(written["values"]))
     default = _canonical(at, "default") if "default" in written else values[0]
     numbers = [_number(value) for value in values]
+    rounded = [number.to_integral_value(rounding="ROUND_CEILING") for number in numbers]
     if numbers != sorted(set(numbers)):
         scope.fail(
             at.pos("values"), "sharing", "the values do not ascend", "the API server wants them in order, each once"
         )
+    elif twice := [index for index, number in enumerate(rounded) if number in rounded[:index]]:
+        message = f"{values[twice[0] - 1]} and {values[twice[0]]} are one value to the API server, which rounds up"
+        scope.fail(at.pos("values", twice[0]), "sharing", message, "it takes each value once")
     elif numbers[-1] > _number(total):
         scope.fail(at.pos("values", len(values) - 1), "sharing", f"{values[-1]} is above the device's {total}")
     elif default not in values:
@@ -137,22 +157,46 @@ def _number(text: str) -> Decimal:
 
 
 def opaque(
-    scope: Scope, sharing: Data | None, at: Place, driver: Fact | None, requests: tuple[str, ...] = ()
+    scope: Scope,
+    sharing: Data | None,
+    at: Place,
+    driver: Fact | None,
+    requests: tuple[str, ...] = (),
+    *,
+    device_class: str = "",
 ) -> Opaque | None:
-    """The driver's parameters for time-slicing or MPS; None for other ways, or with problems."""
+    """The driver's parameters for time-slicing or MPS of a class's devices; None for other ways, or with problems."""
     if not sharing or sharing["by"] == "capacity":
         return None
     way = driver.data.get("sharing", {}).get(sharing["by"]) if driver else None
+    parted = driver is not None and _parted(driver, device_class)
+    way = way.get("partitions") if way and parted else way
     if driver is None or way is None:
         what = f"of {driver.name}" if driver else "here: the driver is not known, or has no such parameters"
         hint = "write the driver's parameters under config"
-        scope.fail(at.pos("by"), "sharing", f"nothing is known of {sharing['by']} {what}", hint)
+        cut = " for partitions" if parted else ""
+        scope.fail(at.pos("by"), "sharing", f"nothing is known of {sharing['by']}{cut} {what}", hint)
         return None
+    _had(scope, sharing, at, way["options"], "partitions" if parted else driver.name)
     parameters: dict[str, Any] = deepcopy(dict(way["parameters"]))
     for key, option in way["options"].items():
         if key in sharing and _allowed(scope, sharing[key], option, at.below(key)):
             _put(parameters, option["path"], _canonical(at, key) if option.get("quantity") else sharing[key])
     return Opaque(driver.name, parameters, requests)
+
+
+def _parted(driver: Fact, device_class: str) -> bool:
+    """Whether a class of the driver's is of partitions."""
+    sorts = {entry["name"]: entry.get("of", "devices") for entry in driver.data["classes"]}
+    return sorts.get(device_class) == "partitions"
+
+
+def _had(scope: Scope, sharing: Data, at: Place, options: Mapping[str, Any], what: str) -> None:
+    """Notes every option that the way has, and the driver has no place for."""
+    for key in OPTIONS[sharing["by"]]:
+        if key in sharing and key != "replicas" and key not in options:
+            message = f'{sharing["by"]} of {what} has no "{key}". available: {quoted(options) or "none"}'
+            scope.fail(at.key(key), "sharing", message, "leave it out")
 
 
 def _allowed(scope: Scope, value: Any, option: Mapping[str, Any], at: Place) -> bool:

@@ -19,17 +19,26 @@ class Agreement(NamedTuple):
     of: str
     said: Literal["dashed", "small", "mebibytes", "major", "minor", "patch", "version"]
 
+    @property
+    def of_version(self) -> bool:
+        """Whether only a version tells it."""
+        return self.said in {*VERSIONS, "version"}
+
     def told(self, device: Device) -> str | None:
-        """The label's value that follows from a whole device; None where it has no such attribute."""
+        """The label's value that follows from a whole device; None where it has no such attribute, or of another sort."""
         if self.said == "mebibytes":
             amount = quantity(device.capacity.get(self.of, "")) if device.whole else None
             return None if amount is None else str(int(amount / MEBI))
         value = device.attributes.get(self.of)
         if isinstance(value, Version):
-            return value.text if self.said == "version" else value.text.split(".")[VERSIONS.index(self.said)]
-        if not isinstance(value, str):
-            return None
-        dashed = value.replace(" ", "-")
+            return self.read(value.text) if self.of_version else None
+        return self.read(value) if isinstance(value, str) and not self.of_version else None
+
+    def read(self, text: str) -> str:
+        """The label's value of a text; of a version, the part that is told."""
+        if self.said in VERSIONS:
+            return [*text.split("."), "", ""][VERSIONS.index(self.said)]
+        dashed = text if self.said == "version" else text.replace(" ", "-")
         return dashed.lower() if self.said == "small" else dashed
 
 

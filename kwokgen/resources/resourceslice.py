@@ -57,7 +57,9 @@ def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
 def _slices(cluster: Cluster, pool: Pool, node: int) -> Iterator[Document]:
     for devices in pool.published:
         here = devices._replace(marks=tuple(mark for mark in devices.marks if mark.holds(node)))
-        salt = f"{cluster.name}/{pool.name}"
+        # Two drivers of a node may begin their uuids alike.
+        beside = "" if pool.gpus and devices is pool.gpus.devices else f"/{devices.driver}"
+        salt = f"{cluster.name}/{pool.name}{beside}"
         yield from _documents(cluster, here, NAME, {"nodeName": NAME}, {POOL: pool.name}, salt)
 
 

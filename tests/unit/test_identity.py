@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kwokgen.catalog import Catalog
 from kwokgen.draw import between, draw
+from kwokgen.pipeline import render
 from kwokgen.sink import to_folder
-from tests.unit.rendering import Key, documents, objects, rendered
+from tests.unit.rendering import Key, blueprint, documents, objects, rendered
 
 VECTORS = """
     seed: 7
@@ -96,6 +98,31 @@ def test_what_kwokgen_invents_is_called_by_the_blueprint(vectors: dict[Key, dict
 def test_uuids(vectors: dict[Key, dict], slice_name: str, device: int, expected: str) -> None:
     """A UUID is a digest of blueprint and pool, then the node's index, then the device's."""
     assert {"string": expected} == _attribute(vectors, slice_name, device, "uuid")
+
+
+SECOND_DRIVER = """
+summary: A second driver of the nodes whose uuids begin as NVIDIA's
+source: none
+checked: "2026-11-28"
+confidence: unverified
+classes: [{name: other.example.com, selectors: ["device.driver == 'other.example.com'"]}]
+uuid: {attribute: uuid, prefix: "GPU-"}
+"""
+
+
+def test_two_drivers_of_a_node_share_no_uuid(tmp_path: Path) -> None:
+    """A UUID beside the GPUs is a digest of the driver as well; that of a GPU is what it was."""
+    folder = tmp_path / "catalog" / "drivers"
+    folder.mkdir(parents=True)
+    (folder / "other.example.com.yaml").write_text(SECOND_DRIVER, encoding="utf-8")
+    pool = "{name: h100, count: 1, machine: p5.48xlarge, devices: [{driver: other.example.com, count: 8}]}"
+    file = tmp_path / "vectors.yaml"
+    file.write_text(blueprint(f"pools: [{pool}]", "vectors"), encoding="utf-8")
+    found = documents(render(str(file), catalog=Catalog.of([str(tmp_path / "catalog")])))
+    drivers = ("gpu.nvidia.com", "other.example.com")
+    uuids = [_attribute(found, f"h100-0-{driver}", index, "uuid") for driver in drivers for index in range(8)]
+    assert uuids[0] == {"string": "GPU-7cb17180-564f-c268-23bf-000000000000"}
+    assert len({str(uuid) for uuid in uuids}) == len(uuids)
 
 
 def test_pci_addresses(vectors: dict[Key, dict]) -> None:
