@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, NamedTuple
 
+from kwokgen.formats import is_moment
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.problem import Pos, Problem
 
 SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
-
-
-MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})")
-"""RFC 3339 as Go reads it; Python's own reader takes much more of ISO 8601."""
 
 
 class _Question(NamedTuple):
@@ -84,19 +79,12 @@ def _valued(question: _Question) -> Problem | None:
     return Problem(question.pos, "stage", f"{question.operator} {needs}", "KWOK would play nothing of the Stage")
 
 
-def _is_moment(result: Any) -> bool:
-    try:
-        return isinstance(result, str) and bool(MOMENT.fullmatch(result) and datetime.fromisoformat(result))
-    except ValueError:
-        return False
-
-
 def _problem(question: _Question, answer: Mapping[str, Any]) -> Problem | None:
     if "syntax" in answer:
         return Problem(question.pos, "stage", f"not jq: {answer['syntax']}")
     results = [result for result in answer["results"] if result is not None]
     if question.operator is None:
-        good = len(answer["results"]) == 1 and _is_moment(answer["results"][0])
+        good = len(answer["results"]) == 1 and isinstance(answer["results"][0], str) and is_moment(answer["results"][0])
         said = answer.get("error") or f"gives {json.dumps(answer['results'])}"
         hint = "it must give one time such as 2026-01-01T00:00:00Z; KWOK says nothing and takes the plain time"
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ SEMVER = (
     r"(-((0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
+MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 DURATION = r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+"
 QUANTITY = r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?"
 
@@ -140,6 +142,14 @@ def canonical(text: str) -> str:
     return "0"
 
 
+def is_moment(text: str) -> bool:
+    """RFC 3339 as Go reads it; Python's own reader takes much more of ISO 8601."""
+    try:
+        return bool(re.fullmatch(MOMENT, text) and datetime.fromisoformat(text))
+    except ValueError:
+        return False
+
+
 def milliseconds(text: str) -> int:
     """A duration in whole milliseconds, rounded up."""
     factor = {"ms": Decimal(1), "s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)}
@@ -215,5 +225,8 @@ FORMATS = {
         _quantity_meant,
     ),
     "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),
+    "moment": Format(
+        is_moment, "a moment", 'a date and a time of it with its zone, in quotes, such as "2026-12-01T10:00:00Z"'
+    ),
     "cidr": Format(is_cidr, "an IPv4 network", "a network address and its length, such as 10.0.0.0/16"),
 }

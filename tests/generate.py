@@ -37,7 +37,8 @@ SPEC = {
     "kubernetes": "kubernetes",
     "controller": {"version": "kwok"},
     "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
-    "pools": [{"machine": "machines", "gpus": {"model": "gpus"}}],
+    "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
+    "faults": [{"fault": "faults"}],
     "claims": [{"requests": [{"model": "gpus"}]}],
     "workloads": [{"kind": "workloads"}],
 }

@@ -146,6 +146,8 @@ def stage(fact: Fact, entry: Mapping[str, Any], times: Mapping[str, int]) -> Sta
     """One Stage of a profile; defaults that the CRD would fill in are written, so that no apply finds a difference."""
     spec: Data = {"resourceRef": {"apiGroup": "v1", "kind": fact.data["kind"]}, "selector": entry["selector"]}
     spec["weight"] = entry.get("weight", 0)
+    if "immediateNextStage" in entry:
+        spec["immediateNextStage"] = entry["immediateNextStage"]
     if "delay" in entry:
         spec["delay"] = _delay(entry["delay"], times)
     spec["next"] = {"statusSubresource": "status"} | entry["next"]

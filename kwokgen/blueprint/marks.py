@@ -14,8 +14,8 @@ def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tup
     for section in ("taints", "missing"):
         items = written.get(section, ())
         for item, place in zip(items, places(at, section, items), strict=True):
-            on = _ranges(scope, item, "nodes", place, nodes)
-            held = _ranges(scope, item, "devices", place, count)
+            on = ranges(scope, item, "nodes", place, nodes)
+            held = ranges(scope, item, "devices", place, count)
             indexes = frozenset(index for first, last in held for index in range(first, last + 1))
             taint = Taint(item["key"], item["effect"], item.get("value")) if section == "taints" else None
             done.append(Mark(on, indexes, taint, place))
@@ -33,7 +33,7 @@ def _some_left(scope: Scope, missing: list[Mark], count: int) -> None:
             return
 
 
-def _ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[tuple[int, int], ...]:
+def ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[tuple[int, int], ...]:
     """Indexes and ranges of them as ranges, all when nothing is written."""
     if key not in item:
         return ((0, count - 1),)

@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from kwokgen import formats
 from kwokgen.blueprint import devices
+from kwokgen.blueprint.detectors import watched
 from kwokgen.blueprint.gpus import Bare, resolve_gpus
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.model.device import Devices
@@ -68,6 +69,7 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         annotations=item.get("annotations", {}),
         taints=(*([FAKE_TAINT] if item["fakeTaint"] else []), *(Taint(**taint) for taint in item["taints"])),
         operator_labels=item["gpuOperatorLabels"],
+        detectors=watched(scope, item, at),
         at=at,
     )
 

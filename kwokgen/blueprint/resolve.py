@@ -7,7 +7,7 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import features, lifecycles, network, pools
+from kwokgen.blueprint import faults, features, lifecycles, network, pools
 from kwokgen.blueprint.classes import device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
@@ -37,6 +37,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     namespaces = _namespaces(scope, spec, where, name, kubernetes)
     lives = lifecycles.resolve(scope, spec, where)
     found = pools.resolve(scope, spec, where, lives["nodes"])
+    goes_wrong = faults.resolve(scope, spec, where, found)
+    found = faults.born(found, goes_wrong)
     controller = _controller(scope, spec, where, name, lives)
     fabric = network.network_devices(scope, spec, where)
     classes = device_classes(scope, spec, where, found, fabric)
@@ -65,6 +67,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         device_classes=classes,
         claims=claims,
         workloads=parts.workloads(spec, where),
+        faults=goes_wrong,
         patches=_patches(scope, spec, where),
         at=at,
     )

@@ -25,6 +25,8 @@ KINDS = {
     "gpus": "gpu",
     "machines": "machine",
     "drivers": "driver",
+    "detectors": "detector",
+    "faults": "fault",
     "stages/node": "stage",
     "stages/pod": "stage",
     "workloads": "workload",

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
+from kwokgen.model.fault import Fault
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -78,6 +79,7 @@ class Cluster(NamedTuple):
     device_classes: tuple[DeviceClass, ...]
     claims: tuple[Claim, ...]
     workloads: tuple[Workload, ...]
+    faults: tuple[Fault, ...]
     patches: tuple[Patch, ...]
     at: Place
 

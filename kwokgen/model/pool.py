@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from kwokgen.model.device import Devices
+from kwokgen.model.fault import Condition
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
@@ -45,7 +46,10 @@ class Machine(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """`number` is its position in the blueprint, which its addresses follow from; `others` are devices beside GPUs."""
+    """`number` is its position in the blueprint, which its addresses follow from; `others` are devices beside GPUs.
+
+    `detectors` are the conditions of its nodes by what watches them.
+    """
 
     name: str
     number: int
@@ -62,6 +66,7 @@ class Pool(NamedTuple):
     annotations: Mapping[str, str]
     taints: tuple[Taint, ...]
     operator_labels: bool
+    detectors: Mapping[str, tuple[Condition, ...]]
     at: Place
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
+from kwokgen.resources import _faults
 from kwokgen.resources._common import INSTANCE, LIFECYCLE, POOL, plays
 from kwokgen.series import Document
 
@@ -23,6 +24,8 @@ def stages(cluster: Cluster) -> Iterator[Document]:
     for pool in cluster.pools:
         for stage in cluster.capacity:
             yield _document(f"{cluster.name}-{stage.step}-{pool.name}", _for_pool(cluster, pool, stage))
+    for name, spec in _faults.stages(cluster):
+        yield _document(f"{cluster.name}-{name}", spec)
 
 
 def _document(name: str, spec: dict[str, Any]) -> Document:
@@ -55,6 +58,7 @@ def _for_pool(cluster: Cluster, pool: Pool, stage: Stage) -> dict[str, Any]:
         ",".join(sorted(f"{key}={value}" for key, value in part.items())) for part in (capacity, allocatable)
     )
     spec["selector"]["matchLabels"] = {INSTANCE: cluster.name, POOL: pool.name}
+    spec["selector"]["matchExpressions"] += list(_faults.apart(cluster, pool))
     for expression in spec["selector"]["matchExpressions"]:
         expression["values"] = [wanted if value == "$wanted" else value for value in expression["values"]]
     variables = f"{{{{ $capacity := {_dict(capacity)} }}}}\n{{{{ $allocatable := {_dict(allocatable)} }}}}\n"

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
+from kwokgen.model.fault import Fault
 from kwokgen.model.pool import Pool
+from kwokgen.resources import _faults
 from kwokgen.resources._common import LIFECYCLE, POOL, SHARD, metadata, taint
-from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
+from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot, stretches
 
 KIND = "Node"
 IMMUTABLE = (("spec", "providerID"),)
@@ -22,13 +24,24 @@ def build(cluster: Cluster) -> Iterator[Series]:
     for pool in cluster.pools:
         yield Series(
             file=f"40-nodes-{pool.name}.yaml",
-            runs=(Run(Shape((_node(cluster, pool),)), 0, pool.count - 1),),
+            runs=tuple(_runs(cluster, pool)),
             at=pool.at,
             by=__name__,
             columns=columns(pool),
             chunk=NODES_A_FILE,
             pool=pool.name,
         )
+
+
+def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
+    """A shape for each stretch of nodes that have the same faults."""
+    faults = [fault for fault in cluster.faults if fault.pool == pool.name]
+    shapes: dict[tuple[int, ...], Shape] = {}
+    for first, last in stretches(pool.count, [fault.nodes for fault in faults]):
+        held = tuple(number for number, fault in enumerate(faults) if fault.holds(first))
+        if held not in shapes:
+            shapes[held] = Shape((_node(cluster, pool, [faults[number] for number in held]),))
+        yield Run(shapes[held], first, last)
 
 
 def columns(pool: Pool) -> dict[str, Column]:
@@ -49,21 +62,25 @@ def columns(pool: Pool) -> dict[str, Column]:
     }
 
 
-def _node(cluster: Cluster, pool: Pool) -> Document:
+def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
+    born = [fault for fault in faults if not fault.stages]
     annotations = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"} | dict(pool.annotations)
     spec: dict[str, Any] = {"providerID": Join(("kwok://", NAME))}
-    if pool.taints:
-        spec["taints"] = [taint(entry) for entry in pool.taints]
+    taints = dict.fromkeys((*pool.taints, *(fault.taint for fault in born if fault.taint)))
+    if taints:
+        spec["taints"] = [taint(entry) for entry in taints]
+    if any(fault.cordon for fault in born):
+        spec["unschedulable"] = True
     return {
         "apiVersion": "v1",
         "kind": KIND,
-        "metadata": metadata(cluster, NAME, labels=_labels(pool), annotations=annotations),
+        "metadata": metadata(cluster, NAME, labels=_labels(pool, faults), annotations=annotations),
         "spec": spec,
-        "status": _status(cluster, pool),
+        "status": _status(cluster, pool, born),
     }
 
 
-def _labels(pool: Pool) -> dict[str, Any]:
+def _labels(pool: Pool, faults: list[Fault]) -> dict[str, Any]:
     fixed = {
         "kubernetes.io/hostname": NAME,
         "kubernetes.io/arch": pool.machine.arch,
@@ -74,18 +91,24 @@ def _labels(pool: Pool) -> dict[str, Any]:
     }
     lifecycle = {} if pool.default_lifecycle else {LIFECYCLE: pool.lifecycle.name}
     operator = pool.gpus.labels if pool.gpus and pool.operator_labels else {}
-    return fixed | dict(pool.machine.labels) | lifecycle | dict(operator) | dict(pool.labels)
+    own = fixed | dict(pool.machine.labels) | lifecycle | dict(operator) | dict(pool.labels)
+    born = {key: text for fault in faults if not fault.stages for key, text in fault.labels.items()}
+    return own | born | {_faults.label(fault): _faults.value(fault) for fault in faults}
 
 
-def _status(cluster: Cluster, pool: Pool) -> dict[str, Any]:
-    """Both address types, or KWOK 0.8 deletes all; no conditions, or no Stage that makes a node Ready matches it."""
+def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
+    """Both address types, or KWOK 0.8 deletes all; not Ready, or no Stage that makes a node so matches it."""
+    lost = sum(fault.allocatable for fault in born)
+    less = {pool.resource: _faults.fewer(pool, lost)} if lost and pool.resource else {}
+    conditions = _conditions(pool, born)
     return {
         "addresses": [
             {"type": "InternalIP", "address": Slot("address")},
             {"type": "Hostname", "address": NAME},
         ],
         "capacity": dict(pool.machine.capacity),
-        "allocatable": dict(pool.machine.allocatable),
+        "allocatable": dict(pool.machine.allocatable) | less,
+        **({"conditions": conditions} if conditions else {}),
         "nodeInfo": {
             "architecture": pool.machine.arch,
             "bootID": "",
@@ -99,3 +122,13 @@ def _status(cluster: Cluster, pool: Pool) -> dict[str, Any]:
             "systemUUID": "",
         },
     }
+
+
+def _conditions(pool: Pool, born: list[Fault]) -> list[dict[str, str]]:
+    """What the detectors say, healthy but for the faults that the node is born with."""
+    healthy = {each.type: (each.well, each.healthy) for found in pool.detectors.values() for each in found}
+    faulty = {each.type: (each.fault, each.faulty) for fault in born for each in fault.conditions}
+    return [
+        {"type": type_, "status": status, "reason": words.reason, "message": words.message}
+        for type_, (status, words) in (healthy | faulty).items()
+    ]

@@ -1,0 +1,82 @@
+"""Faults: what goes wrong with some nodes of a pool, when, and what a cluster sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from kwokgen.model.place import Place
+from kwokgen.model.taint import Taint
+
+Ranges = tuple[tuple[int, int], ...]
+"""Ranges of indexes with both ends, in ascending order."""
+
+
+class Words(NamedTuple):
+    """What a condition says."""
+
+    reason: str
+    message: str
+
+
+class Condition(NamedTuple):
+    """A node condition that a fault turns; `fault` is the status that means trouble."""
+
+    type: str
+    fault: str
+    healthy: Words
+    faulty: Words
+
+    @property
+    def well(self) -> str:
+        """The status while all is well."""
+        return "False" if self.fault == "True" else "True"
+
+
+class Event(NamedTuple):
+    """An event about a node."""
+
+    type: str
+    reason: str
+    message: str
+
+
+class Start(NamedTuple):
+    """When a fault begins; `seconds` are counted from a node's creation, or of Unix time where `at`."""
+
+    sort: Literal["birth", "after", "at", "manual"]
+    seconds: int = 0
+
+
+class Fault(NamedTuple):
+    """A fault of `nodes` of a pool; what it does not do is empty or None.
+
+    `seconds` is how long it lasts, None for ever; `devices` are the names of DRA devices that `device_taint` is put
+    on; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are.
+    """
+
+    name: str
+    entry: str
+    pool: str
+    nodes: Ranges
+    gpus: tuple[int, ...]
+    start: Start
+    seconds: int | None
+    conditions: tuple[Condition, ...]
+    taint: Taint | None
+    cordon: bool
+    labels: Mapping[str, str]
+    device_taint: Taint | None
+    devices: tuple[str, ...]
+    allocatable: int
+    event: Event | None
+    at: Place
+
+    @property
+    def stages(self) -> bool:
+        """Whether it comes or goes while the cluster runs; otherwise nodes are born with it."""
+        return self.start.sort != "birth"
+
+    def holds(self, node: int) -> bool:
+        """Whether a node has it."""
+        return any(first <= node <= last for first, last in self.nodes)
