@@ -20,7 +20,8 @@ Use = tuple[str, Pos]
 
 def requirements(cluster: Cluster) -> Requirements:
     """Gates and API versions that are off by default, and what other programs must have brought."""
-    dra = bool(cluster.claims or cluster.device_classes or any(pool.published for pool in cluster.pools))
+    asked = sorted({feature for feature, _ in used(cluster)})
+    dra = bool(asked or cluster.claims or cluster.device_classes or cluster.published)
     others = []
     if cluster.controller.run == "existing":
         others.append(
@@ -28,7 +29,7 @@ def requirements(cluster: Cluster) -> Requirements:
         )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
     known = cluster.kubernetes.features
-    features = [known[feature] for feature in sorted({feature for feature, _ in used(cluster)} & known.keys())]
+    features = [known[feature] for feature in asked if feature in known]
     gates = [gate for feature in features for gate in feature.gates]
     configs = [config for feature in features for config in feature.runtime_config]
     return Requirements(
@@ -52,15 +53,20 @@ def used(cluster: Cluster) -> Iterator[Use]:
 def _devices(devices: Devices) -> Iterator[Use]:
     if devices.counter_sets:
         yield "partitions", devices.at.pos("partitions", "mode")
-    if devices.devices and devices.devices[0].policies:
+    if any(device.policies for device in devices.devices):
         yield "capacity-sharing", devices.at.pos("sharing", "by")
-    for name, value in devices.devices[0].attributes.items() if devices.devices else ():
-        if isinstance(value, Listed):
-            yield "list-attributes", devices.at.pos("attributes", name)
+    for name in sorted(_listed(devices)):
+        yield "list-attributes", devices.at.pos("attributes", name)
     for mark in devices.marks:
         if mark.taint:
             yield "device-taints", mark.at.pos("key")
             yield from _effect(mark.taint, mark.at)
+
+
+def _listed(devices: Devices) -> set[str]:
+    """The attributes of several values that some device has."""
+    of_all = (item for device in devices.devices for item in device.attributes.items())
+    return {name for name, value in of_all if isinstance(value, Listed)}
 
 
 def _effect(taint: Taint, at: Place) -> Iterator[Use]:
@@ -74,7 +80,7 @@ def _classes(cluster: Cluster) -> Iterator[Use]:
         if entry.resource:
             yield "extended-resources", entry.at.pos("extendedResourceName")
     for workload in cluster.workloads:
-        for container, at in ((workload.container, workload.at.below("container")),):
+        for container, at in workload.containers:
             for name in container.requests:
                 if name.startswith(BY_CLASS):
                     yield "extended-resources", at.pos("resources", name)
