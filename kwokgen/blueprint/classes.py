@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.model.claim import DeviceClass
@@ -10,6 +10,8 @@ from kwokgen.model.cluster import published
 from kwokgen.model.device import Devices, NetworkDevices, Opaque
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
+from kwokgen.model.workload import Workload
+from kwokgen.needs import BY_CLASS
 
 
 def device_classes(
@@ -69,3 +71,13 @@ def _device_class(scope: Scope, item: Data, at: Place, derived: dict[str, Device
         config=config or (base.config if base else ()),
         at=at,
     )
+
+
+def by_name(scope: Scope, workloads: tuple[Workload, ...], classes: Mapping[str, DeviceClass]) -> None:
+    """Notes containers that ask for the extended resource of a class that nobody has."""
+    for workload in workloads:
+        for container, at in workload.containers:
+            for resource in container.requests:
+                if resource.startswith(BY_CLASS):
+                    pos = at.key("resources", resource)
+                    scope.find(classes, resource.removeprefix(BY_CLASS), pos, "device class")

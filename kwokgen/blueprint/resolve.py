@@ -8,7 +8,7 @@ from math import ceil
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
 from kwokgen.blueprint import features, lifecycles, network, pools
-from kwokgen.blueprint.classes import device_classes
+from kwokgen.blueprint.classes import by_name, device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
@@ -66,6 +66,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         patches=_patches(scope, spec, where),
         at=at,
     )
+    if known is not None:
+        by_name(scope, cluster.workloads, known)
     features.check(scope, cluster)
     return cluster
 
