@@ -5,6 +5,7 @@ Gates and their defaults: https://github.com/kubernetes/kubernetes/blob/v1.37.2/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +35,8 @@ class Row(NamedTuple):
     spec: str
     feature: str | None
     since: str | None
-    gates: dict[str, tuple[str, ...]] = {}
-    configs: dict[str, str] = {}
+    gates: Mapping[str, tuple[str, ...]] = {}
+    configs: Mapping[str, str] = {}
 
 
 def before(minor: str, *gates: str, since: str = "1.33") -> dict[str, tuple[str, ...]]:
