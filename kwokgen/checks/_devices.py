@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from kwokgen.formats import quantity
 from kwokgen.model.claim import DeviceClass
-from kwokgen.model.cluster import Cluster
+from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.device import Device, Devices, NetworkDevices
+from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.needs import BY_CLASS
@@ -98,10 +99,12 @@ def _drivers(entry: DeviceClass) -> set[str]:
     return {found[2] for found in re.finditer(r"""device\.(?:driver *== *|\w+\[)(['"])(.+?)\1""", texts)}
 
 
-def meets(pool: Pool, network: NetworkDevices) -> bool:
-    """Whether the nodes of a pool can use devices that belong to none."""
-    fixed = {"kubernetes.io/arch": pool.machine.arch, "kubernetes.io/os": "linux", "kwokgen.io/pool": pool.name}
-    operator = pool.gpus.labels if pool.gpus and pool.operator_labels else {}
-    labels = fixed | dict(pool.machine.labels) | dict(operator) | dict(pool.labels)
+def meets(cluster: Cluster, pool: Pool, network: NetworkDevices) -> bool:
+    """Whether some node of a pool can use devices that belong to none."""
+    each = network.labels.keys() & {HOSTNAME, SHARD}
     named = not network.pools or pool.name in network.pools
-    return named and all(labels.get(key) == value for key, value in network.labels.items())
+    return named and any(
+        network.labels.items()
+        <= (of_bundle(cluster.name) | of_node(pool, pool.names.name(node), str(node % SHARD_VALUES))).items()
+        for node in range(pool.count if each else 1)
+    )

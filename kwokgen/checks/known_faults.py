@@ -60,7 +60,7 @@ def _of_class(cluster: Cluster, need: Need, devices: Devices, held: Slice) -> li
 
 def _sorts_of_node(cluster: Cluster, pool: Pool) -> Iterator[Node]:
     """The slices that a node can use, for each stretch of nodes with the same marks."""
-    shared = [network.devices for network in cluster.network_devices if meets(pool, network)]
+    shared = [network.devices for network in cluster.network_devices if meets(cluster, pool, network)]
     for first, _ in stretches(pool):
         here = [*(devices.on(first) for devices in pool.published), *shared]
         yield [(devices, held) for devices in here for held in slices(cluster.kubernetes, devices)]

@@ -16,6 +16,6 @@ WHOLE = True
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Lists of devices that no node meets."""
     for network in cluster.network_devices:
-        if not any(meets(pool, network) for pool in cluster.pools):
+        if not any(meets(cluster, pool, network) for pool in cluster.pools):
             message = "no node of the bundle has these labels, so no pod can have the devices"
             yield Problem(network.at.pos("nodes", "labels"), ID, message, "labels: of a pool", "warning")

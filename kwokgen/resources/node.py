@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
+from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import LIFECYCLE, POOL, SHARD, metadata, taint
+from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
@@ -57,24 +58,10 @@ def _node(cluster: Cluster, pool: Pool) -> Document:
     return {
         "apiVersion": "v1",
         "kind": KIND,
-        "metadata": metadata(cluster, NAME, labels=_labels(pool), annotations=annotations),
+        "metadata": metadata(cluster, NAME, labels=of_node(pool, NAME, Slot("shard")), annotations=annotations),
         "spec": spec,
         "status": _status(cluster, pool),
     }
-
-
-def _labels(pool: Pool) -> dict[str, Any]:
-    fixed = {
-        "kubernetes.io/hostname": NAME,
-        "kubernetes.io/arch": pool.machine.arch,
-        "kubernetes.io/os": "linux",
-        "type": "kwok",
-        POOL: pool.name,
-        SHARD: Slot("shard"),
-    }
-    lifecycle = {} if pool.default_lifecycle else {LIFECYCLE: pool.lifecycle.name}
-    operator = pool.gpus.labels if pool.gpus and pool.operator_labels else {}
-    return fixed | dict(pool.machine.labels) | lifecycle | dict(operator) | dict(pool.labels)
 
 
 def _status(cluster: Cluster, pool: Pool) -> dict[str, Any]:

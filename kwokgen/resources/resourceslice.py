@@ -8,9 +8,10 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, NetworkDevices
+from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.model.pool import Pool
 from kwokgen.model.slices import stretches
-from kwokgen.resources._common import INSTANCE, POOL, metadata
+from kwokgen.resources._common import metadata
 from kwokgen.resources._devices import Part, parts
 from kwokgen.resources.node import NAME, NODES_A_FILE
 from kwokgen.resources.node import columns as node_columns
