@@ -59,7 +59,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         capacity=lifecycles.capacity(scope, where),
         pools=found,
         network_devices=fabric,
-        device_taint_rules=network.device_taint_rules(scope, spec, where, found),
+        device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
         device_classes=classes,
         claims=claims,
         workloads=parts.workloads(spec, where),
