@@ -12,7 +12,13 @@ from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
-IMMUTABLE = (("spec", "providerID"),)
+ONCE = (
+    *("addresses", "conditions", "config", "daemonEndpoints", "declaredFeatures", "features", "images", "nodeInfo"),
+    *("phase", "runtimeHandlers", "volumesAttached", "volumesInUse"),
+)
+"""What a node's status has from its creation: an update keeps the status that is there, and no Stage writes these anew
+as it does capacity. https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/registry/core/node/strategy.go#L90"""
+IMMUTABLE = (("spec", "providerID"), *(("status", part) for part in ONCE))
 NODES_A_FILE = 2_500
 NAME = Slot("name")
 _SHARDS = tuple(str(value) for value in range(SHARD_VALUES))
