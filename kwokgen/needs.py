@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
+from kwokgen.formats import quantity
 from kwokgen.model.claim import Ask
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Devices, Listed
+from kwokgen.model.device import Devices, Listed, Policy
 from kwokgen.model.place import Place
 from kwokgen.model.taint import Taint
 from kwokgen.model.target import Requirements
@@ -55,12 +57,22 @@ def _devices(devices: Devices) -> Iterator[Use]:
         yield "partitions", devices.at.pos("partitions", "mode")
     if any(device.policies for device in devices.devices):
         yield "capacity-sharing", devices.at.pos("sharing", "by")
+    policies = devices.devices[0].policies if devices.devices else {}
+    for name in sorted(name for name, policy in policies.items() if _fractional(policy)):
+        yield "fractional-steps", devices.at.pos("sharing", "capacity", name)
     for name in sorted(_listed(devices)):
         yield "list-attributes", devices.at.pos("attributes", name)
     for mark in devices.marks:
         if mark.taint:
             yield "device-taints", mark.at.pos("key")
             yield from _effect(mark.taint, mark.at)
+
+
+def _fractional(policy: Policy) -> bool:
+    """Whether there are steps of fractions, or values that are the same when rounded up."""
+    amounts = (policy.default, policy.least, policy.most, policy.step) if policy.step else ()
+    fractions = [number for amount in amounts if amount and (number := quantity(amount) or 0) != ceil(number)]
+    return bool(fractions) or len({ceil(quantity(value) or 0) for value in policy.values}) < len(policy.values)
 
 
 def _listed(devices: Devices) -> set[str]:

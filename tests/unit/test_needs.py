@@ -104,6 +104,30 @@ TABLE = {
     ),
     "capacity-sharing": Row(SHARED, "capacity-sharing", "1.34", SHARING),
     "part-of-a-device": Row(SHARED + CLAIM % ", capacity: {memory: 2Gi}", "capacity-sharing", "1.34", SHARING),
+    "fractional-steps": Row(
+        GPUS % ", capacity: {cores: 8}, sharing: {by: capacity, capacity: {cores: {min: 500m, step: 500m}}}",
+        "fractional-steps",
+        "1.37",
+        {"1.37": ("DRAFractionalCapacityRange",)},
+    ),
+    "values-of-one-whole-number": Row(
+        GPUS % ", capacity: {cores: 8}, sharing: {by: capacity, capacity: {cores: {values: [500m, 1]}}}",
+        "fractional-steps",
+        "1.37",
+        {"1.37": ("DRAFractionalCapacityRange",)},
+    ),
+    "fractional-values": Row(
+        GPUS % ", capacity: {cores: 8}, sharing: {by: capacity, capacity: {cores: {values: [500m, 1500m]}}}",
+        "capacity-sharing",
+        "1.34",
+        SHARING,
+    ),
+    "fractional-range": Row(
+        GPUS % ", capacity: {cores: 8}, sharing: {by: capacity, capacity: {cores: {min: 500m}}}",
+        "capacity-sharing",
+        "1.34",
+        SHARING,
+    ),
     "selector-of-shared": Row(
         GPUS % "" + CLAIM % ", selectors: ['!device.allowMultipleAllocations']", "capacity-sharing", "1.34", SHARING
     ),
