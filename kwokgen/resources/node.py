@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
+from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import LIFECYCLE, POOL, SHARD, metadata, taint
+from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
-IMMUTABLE = (("spec", "providerID"),)
+ONCE = (
+    *("addresses", "conditions", "config", "daemonEndpoints", "declaredFeatures", "features", "images", "nodeInfo"),
+    *("phase", "runtimeHandlers", "volumesAttached", "volumesInUse"),
+)
+"""What a node's status has from its creation: an update keeps the status that is there, and no Stage writes these anew
+as it does capacity. https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/registry/core/node/strategy.go#L90"""
+IMMUTABLE = (("spec", "providerID"), *(("status", part) for part in ONCE))
 NODES_A_FILE = 2_500
 NAME = Slot("name")
 _SHARDS = tuple(str(value) for value in range(SHARD_VALUES))
@@ -57,24 +64,10 @@ def _node(cluster: Cluster, pool: Pool) -> Document:
     return {
         "apiVersion": "v1",
         "kind": KIND,
-        "metadata": metadata(cluster, NAME, labels=_labels(pool), annotations=annotations),
+        "metadata": metadata(cluster, NAME, labels=of_node(pool, NAME, Slot("shard")), annotations=annotations),
         "spec": spec,
         "status": _status(cluster, pool),
     }
-
-
-def _labels(pool: Pool) -> dict[str, Any]:
-    fixed = {
-        "kubernetes.io/hostname": NAME,
-        "kubernetes.io/arch": pool.machine.arch,
-        "kubernetes.io/os": "linux",
-        "type": "kwok",
-        POOL: pool.name,
-        SHARD: Slot("shard"),
-    }
-    lifecycle = {} if pool.default_lifecycle else {LIFECYCLE: pool.lifecycle.name}
-    operator = pool.gpus.labels if pool.gpus and pool.operator_labels else {}
-    return fixed | dict(pool.machine.labels) | lifecycle | dict(operator) | dict(pool.labels)
 
 
 def _status(cluster: Cluster, pool: Pool) -> dict[str, Any]:
