@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
+from kwokgen.formats import quantity
 from kwokgen.model.claim import Ask
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Devices, Listed
+from kwokgen.model.device import Devices, Listed, Policy
 from kwokgen.model.place import Place
 from kwokgen.model.taint import Taint
 from kwokgen.model.target import Requirements
@@ -21,7 +23,8 @@ Use = tuple[str, Pos]
 
 def requirements(cluster: Cluster) -> Requirements:
     """Gates and API versions that are off by default, and what other programs must have brought."""
-    dra = bool(cluster.claims or cluster.device_classes or any(pool.published for pool in cluster.pools))
+    asked = sorted({feature for feature, _ in used(cluster)})
+    dra = bool(asked or cluster.claims or cluster.device_classes or cluster.published)
     others = []
     if cluster.controller.run == "existing":
         others.append(
@@ -29,7 +32,7 @@ def requirements(cluster: Cluster) -> Requirements:
         )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
     known = cluster.kubernetes.features
-    features = [known[feature] for feature in sorted({feature for feature, _ in used(cluster)} & known.keys())]
+    features = [known[feature] for feature in asked if feature in known]
     gates = [gate for feature in features for gate in feature.gates]
     configs = [config for feature in features for config in feature.runtime_config]
     return Requirements(
@@ -55,15 +58,30 @@ def used(cluster: Cluster) -> Iterator[Use]:
 def _devices(devices: Devices) -> Iterator[Use]:
     if devices.counter_sets:
         yield "partitions", devices.at.pos("partitions", "mode")
-    if devices.devices and devices.devices[0].policies:
+    if any(device.policies for device in devices.devices):
         yield "capacity-sharing", devices.at.pos("sharing", "by")
-    for name, value in devices.devices[0].attributes.items() if devices.devices else ():
-        if isinstance(value, Listed):
-            yield "list-attributes", devices.at.pos("attributes", name)
+    policies = devices.devices[0].policies if devices.devices else {}
+    for name in sorted(name for name, policy in policies.items() if _fractional(policy)):
+        yield "fractional-steps", devices.at.pos("sharing", "capacity", name)
+    for name in sorted(_listed(devices)):
+        yield "list-attributes", devices.at.pos("attributes", name)
     for mark in devices.marks:
         if mark.taint:
             yield "device-taints", mark.at.pos("key")
             yield from _effect(mark.taint, mark.at)
+
+
+def _fractional(policy: Policy) -> bool:
+    """Whether there are steps of fractions, or values that are the same when rounded up."""
+    amounts = (policy.default, policy.least, policy.most, policy.step) if policy.step else ()
+    fractions = [number for amount in amounts if amount and (number := quantity(amount) or 0) != ceil(number)]
+    return bool(fractions) or len({ceil(quantity(value) or 0) for value in policy.values}) < len(policy.values)
+
+
+def _listed(devices: Devices) -> set[str]:
+    """The attributes of several values that some device has."""
+    of_all = (item for device in devices.devices for item in device.attributes.items())
+    return {name for name, value in of_all if isinstance(value, Listed)}
 
 
 def _effect(taint: Taint, at: Place) -> Iterator[Use]:
@@ -77,7 +95,7 @@ def _classes(cluster: Cluster) -> Iterator[Use]:
         if entry.resource:
             yield "extended-resources", entry.at.pos("extendedResourceName")
     for workload in cluster.workloads:
-        for container, at in ((workload.container, workload.at.below("container")),):
+        for container, at in workload.containers:
             for name in container.requests:
                 if name.startswith(BY_CLASS):
                     yield "extended-resources", at.pos("resources", name)

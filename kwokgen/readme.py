@@ -15,6 +15,8 @@ ALWAYS = (
     ("batch/v1", "Job"),
     ("rbac.authorization.k8s.io/v1", "ClusterRole"),
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
     *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ServiceAccount")),
 )
 """Every kind that a bundle can have and that every cluster knows."""

@@ -21,7 +21,10 @@ from tests.unit.rendering import BLUEPRINTS, ROOT, Key, blueprint, command, cont
 SOURCES = [*sorted(BLUEPRINTS.glob("*.yaml")), *sorted((ROOT / "tests" / "golden").glob("*/blueprint.yaml"))]
 ORDER = (
     {"Namespace"},
-    {"CustomResourceDefinition", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "Deployment"},
+    {
+        *("CustomResourceDefinition", "ServiceAccount", "ConfigMap", "Deployment"),
+        *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    },
     {"Stage"},
     {"DeviceClass"},
     {"Node"},

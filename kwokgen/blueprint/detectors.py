@@ -47,9 +47,7 @@ def _told_twice(scope: Scope, conditions: tuple[Condition, ...], types: dict[str
             scope.fail(pos, "detector", message, "keep one of them")
 
 
-def turned(
-    scope: Scope, effects: Mapping[str, Any], of_pool: Mapping[str, Any], at: Place, entry: Place
-) -> tuple[Turned, ...]:
+def turned(scope: Scope, effects: Mapping[str, Any], of_pool: Mapping[str, Any], entry: Place) -> tuple[Turned, ...]:
     """The conditions of the detectors that a pool has; of the first that knows the fault where it has none."""
     asked = [name for name in effects if name == KUBELET or name in of_pool]
     names = asked or ([] if of_pool else list(effects)[:1])

@@ -44,7 +44,7 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
     wanted = _wanted(scope, item, at, fact)
     gpus = _gpus(scope, item, at, fact, pool)
     effects = {key: fact.data["effects"][key] for key in wanted}
-    turned = detectors.turned(scope, effects.get("conditions", {}), pool.detectors, at, fact.at)
+    turned = detectors.turned(scope, effects.get("conditions", {}), pool.detectors, fact.at)
     number = ",".join(map(str, gpus))
     event = effects.get("event")
     return Fault(
@@ -53,7 +53,7 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
         pool=pool.name,
         nodes=_nodes(scope, item, at, pool, seed),
         gpus=gpus,
-        start=_start(scope, item, at, any(each.born for each in turned)),
+        start=_start(scope, item, at, needs_stage=any(each.born for each in turned)),
         seconds=_seconds(scope, item["for"], at, "for") if "for" in item else None,
         conditions=tuple(_numbered(each.condition, number) for each in turned),
         taint=Taint(**effects["taint"]) if "taint" in effects else None,
@@ -126,7 +126,7 @@ def _runs(indexes: list[int]) -> Ranges:
     return tuple((run[0][1], run[-1][1]) for run in runs)
 
 
-def _start(scope: Scope, item: Data, at: Place, needs_stage: bool) -> Start:
+def _start(scope: Scope, item: Data, at: Place, *, needs_stage: bool) -> Start:
     written = item.get("start", {})
     if "manual" in written:
         return Start("manual")

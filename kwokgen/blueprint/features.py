@@ -16,6 +16,7 @@ WORDS = {
     "distinct-attribute": "distinctAttribute that works",
     "extended-resources": "extended resources by DRA",
     "first-available": "firstAvailable",
+    "fractional-steps": "fractional steps of shared capacity",
     "gang-claims": "claims of a gang",
     "gangs": "gangs of its own",
     "list-attributes": "attributes of several values",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from kwokgen.blueprint.devices import OWN_NAME, Base, counted, offers, whole
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.sharing import opaque
+from kwokgen.model.cluster import published
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
-from kwokgen.problem import quoted
+from kwokgen.problem import nearest, quoted
+
+ELSEWHERE = "it taints devices of other nodes only"
 
 
 def network_devices(scope: Scope, spec: Data, at: Place) -> tuple[NetworkDevices, ...]:
@@ -42,21 +45,24 @@ def _devices(scope: Scope, item: Data, at: Place, pools: dict[str, bool]) -> Net
     return NetworkDevices(item["name"], devices, tuple(nodes.get("pools", ())), nodes.get("labels", {}), at)
 
 
-def device_taint_rules(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[DeviceTaintRule, ...]:
+def device_taint_rules(
+    scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], network: tuple[NetworkDevices, ...]
+) -> tuple[DeviceTaintRule, ...]:
     """Every rule; one that names nothing would taint every device of the cluster, real ones too."""
     items = spec.get("deviceTaintRules", [])
     where = places(at, "deviceTaintRules", items)
     scope.distinct(items, where, "device taint rules")
-    return tuple(_rule(scope, item, place, pools) for item, place in zip(items, where, strict=True))
+    named = {pool.name: pool for pool in pools}
+    made = [_rule(scope, item, place, named) for item, place in zip(items, where, strict=True)]
+    if not scope.doubtful & {"pools", "networkDevices"}:
+        for rule in made:
+            _met(scope, rule, published(pools, network))
+    return tuple(made)
 
 
-def _rule(scope: Scope, item: Data, at: Place, pools: tuple[Pool, ...]) -> DeviceTaintRule:
+def _rule(scope: Scope, item: Data, at: Place, pools: dict[str, Pool]) -> DeviceTaintRule:
     taint = Taint(item["key"], item["effect"], item.get("value"))
-    pool = (
-        scope.find({pool.name: pool for pool in pools}, item["pool"], at.pos("pool"), "pool")
-        if "pool" in item
-        else None
-    )
+    pool = scope.find(pools, item["pool"], at.pos("pool"), "pool") if "pool" in item else None
     node = None
     if wrong := _unsaid(item):
         key, message, hint = wrong
@@ -68,6 +74,26 @@ def _rule(scope: Scope, item: Data, at: Place, pools: tuple[Pool, ...]) -> Devic
         message = f"the rule taints devices of {item['driver']} on every node of the cluster, real ones too"
         scope.warn(at.pos("driver"), "device-taint-rule", message, "say pool and node")
     return DeviceTaintRule(item["name"], item.get("driver"), node, item.get("device"), taint, at)
+
+
+def _met(scope: Scope, rule: DeviceTaintRule, devices: tuple[Devices, ...]) -> None:
+    """Notes a rule for the whole cluster that no device of the bundle meets; a real one may."""
+    if rule.driver is None or rule.at.node.child("pool") or rule.at.node.child("node"):
+        return
+    drivers = {each.driver for each in devices}
+    names = {device.name for each in devices if each.driver == rule.driver for device in each.devices}
+    if rule.driver not in drivers:
+        near = nearest(rule.driver, drivers)
+        message = f"no device of the bundle is of {rule.driver}. available: {quoted(drivers) or 'none'}"
+        scope.warn(
+            rule.at.pos("driver"), "device-taint-rule", message, f'did you mean "{near}"?' if near else ELSEWHERE
+        )
+    elif rule.device is not None and rule.device not in names:
+        near = nearest(rule.device, names)
+        message = f'{rule.driver} has no device "{rule.device}" in the bundle. available: {quoted(names)}'
+        scope.warn(
+            rule.at.pos("device"), "device-taint-rule", message, f'did you mean "{near}"?' if near else ELSEWHERE
+        )
 
 
 def _unsaid(item: Data) -> tuple[str, str, str] | None:

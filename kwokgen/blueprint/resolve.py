@@ -8,7 +8,7 @@ from math import ceil
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
 from kwokgen.blueprint import faults, features, lifecycles, network, pools
-from kwokgen.blueprint.classes import device_classes
+from kwokgen.blueprint.classes import by_name, device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
 from kwokgen.blueprint.workloads import Parts
@@ -63,7 +63,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         capacity=lifecycles.capacity(scope, where),
         pools=found,
         network_devices=fabric,
-        device_taint_rules=network.device_taint_rules(scope, spec, where, found),
+        device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
         device_classes=classes,
         claims=claims,
         workloads=parts.workloads(spec, where),
@@ -71,6 +71,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         patches=_patches(scope, spec, where),
         at=at,
     )
+    if known is not None:
+        by_name(scope, cluster.workloads, known)
     features.check(scope, cluster)
     return cluster
 

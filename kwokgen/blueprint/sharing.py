@@ -97,8 +97,6 @@ def _on_step(scope: Scope, at: Place, amounts: Mapping[str, str], least: str, to
     if not _number(step):
         scope.fail(at.pos("step"), "sharing", "a step of nothing", "leave it out")
         return False
-    if not _whole(scope, at, amounts):
-        return False
     if _number(least) + _number(step) > _number(total):
         scope.fail(at.pos("step"), "sharing", f"min {least} and one step of {step} are above the device's {total}")
         return False
@@ -110,20 +108,6 @@ def _on_step(scope: Scope, at: Place, amounts: Mapping[str, str], least: str, to
     return not off
 
 
-def _whole(scope: Scope, at: Place, amounts: Mapping[str, str]) -> bool:
-    """Server and scheduler count a range with steps in whole numbers, rounded up: half a step would be a whole one.
-
-    https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/apis/resource/validation/validation.go
-    """
-    for key in ("step", "min", "default", "max"):
-        if key in amounts and _number(amounts[key]) % 1:
-            message = f"{key} {amounts[key]} is a fraction: a range with steps is counted in whole numbers, rounded up"
-            hint = "only the gate DRAFractionalCapacityRange of 1.37 changes that: leave out step, or list values"
-            scope.fail(at.pos(key), "sharing", message, hint)
-            return False
-    return True
-
-
 def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None:
     for key in ("min", "max", "step"):
         if key in written:
@@ -131,14 +115,10 @@ def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
     values = tuple(_canonical(at, "values", index) for index, _ in enumerate(written["values"]))
     default = _canonical(at, "default") if "default" in written else values[0]
     numbers = [_number(value) for value in values]
-    rounded = [number.to_integral_value(rounding="ROUND_CEILING") for number in numbers]
     if numbers != sorted(set(numbers)):
         scope.fail(
             at.pos("values"), "sharing", "the values do not ascend", "the API server wants them in order, each once"
         )
-    elif twice := [index for index, number in enumerate(rounded) if number in rounded[:index]]:
-        message = f"{values[twice[0] - 1]} and {values[twice[0]]} are one value to the API server, which rounds up"
-        scope.fail(at.pos("values", twice[0]), "sharing", message, "it takes each value once")
     elif numbers[-1] > _number(total):
         scope.fail(at.pos("values", len(values) - 1), "sharing", f"{values[-1]} is above the device's {total}")
     elif default not in values:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Device
+from kwokgen.formats import quantity
+from kwokgen.model.claim import DeviceClass
+from kwokgen.model.cluster import SHARD_VALUES, Cluster
+from kwokgen.model.device import Device, Devices, NetworkDevices
+from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node
 from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Pos
 
 
@@ -44,3 +50,61 @@ def has(driver: str, device: Device, qualified: str) -> bool:
     """Whether a device has an attribute, called by its domain and name."""
     domain, _, name = qualified.rpartition("/")
     return qualified in device.attributes or (domain == driver and name in device.attributes)
+
+
+class Need(NamedTuple):
+    """A number of devices of a class that are allocated together, all where None; `pools` have nodes for them."""
+
+    device_class: str
+    count: int | None  # type: ignore[assignment]  # over the method of tuples
+    pools: tuple[Pool, ...]
+    pos: Pos
+
+
+def needs(cluster: Cluster) -> Iterator[Need]:
+    """What claims ask for, and containers by extended resources."""
+    for claim in cluster.claims:
+        for request in claim.requests:
+            for ask in request.asks:
+                pos = ask.at.pos("count" if ask.count else "allocationMode")
+                yield Need(ask.device_class, ask.count, cluster.pools, pos)
+    classes = {entry.resource: entry.name for entry in cluster.device_classes if entry.resource}
+    for workload in cluster.workloads:
+        for container, at in workload.containers:
+            for resource, amount in container.limits.items():
+                pools = tuple(pool for pool in workload.pools if not _counts(pool, resource))
+                name = classes.get(resource) or resource.removeprefix(BY_CLASS)
+                pos = at.pos("resources", resource) if at.raw("resources", resource) else workload.at.pos("gpus")
+                yield Need(name, int(quantity(amount) or 0), pools, pos)
+
+
+def _counts(pool: Pool, resource: str) -> bool:
+    """Whether its nodes have a resource by themselves: no device is allocated for it there."""
+    return resource in pool.machine.allocatable or resource == pool.resource
+
+
+def of_class(cluster: Cluster, name: str, devices: Devices) -> tuple[Device, ...]:
+    """The devices that may be of a class: of one's own, those of the drivers that it names, or any."""
+    entry = next((entry for entry in cluster.device_classes if entry.name == name), None)
+    if entry is None:
+        return ()
+    if not entry.at.node.child("selectors") and any(each.offered(name) for each in cluster.published):
+        return devices.offered(name)
+    named = _drivers(entry)
+    return devices.devices if devices.driver in named or not named else ()
+
+
+def _drivers(entry: DeviceClass) -> set[str]:
+    texts = " ".join(entry.selectors)
+    return {found[2] for found in re.finditer(r"""device\.(?:driver *== *|\w+\[)(['"])(.+?)\1""", texts)}
+
+
+def meets(cluster: Cluster, pool: Pool, network: NetworkDevices) -> bool:
+    """Whether some node of a pool can use devices that belong to none."""
+    each = network.labels.keys() & {HOSTNAME, SHARD}
+    named = not network.pools or pool.name in network.pools
+    return named and any(
+        network.labels.items()
+        <= (of_bundle(cluster.name) | of_node(pool, pool.names.name(node), str(node % SHARD_VALUES))).items()
+        for node in range(pool.count if each else 1)
+    )

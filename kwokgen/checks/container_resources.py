@@ -17,9 +17,8 @@ OF_NODES = "pods"
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Containers with a resource of nodes."""
     for workload in cluster.workloads:
-        yield from _of_nodes(workload.at.below("container"), workload.container)
-        for index, container in enumerate(workload.init_containers):
-            yield from _of_nodes(workload.at.below("initContainers", index), container)
+        for container, at in workload.containers:
+            yield from _of_nodes(at, container)
 
 
 def _of_nodes(at: Place, container: Container) -> Iterator[Problem]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kwokgen.checks._devices import Need, meets, needs, of_class
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.device import Devices
+from kwokgen.model.device import Device, Devices
+from kwokgen.model.pool import Pool
+from kwokgen.model.slices import Slice, slices, stretches
 from kwokgen.needs import used
 from kwokgen.problem import Pos, Problem
 
 ID = "known-fault"
 SUMMARY = "The blueprint keeps clear of what the minor's scheduler is known to get wrong"
+Node = list[tuple[Devices, Slice]]
+"""The slices of one node, with the devices that they are cut from."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
@@ -24,22 +29,41 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 
 def _short_slices(cluster: Cluster) -> Iterator[Pos]:
-    """Several devices of pools that are cut into slices of fewer, with sharing by capacity turned on."""
-    if "capacity-sharing" not in {feature for feature, _ in used(cluster)}:
-        return
-    for claim in cluster.claims:
-        for request in claim.requests:
-            for ask in request.asks:
-                several = ask.count is None or ask.count > 1
-                lengths = [_shortest(cluster, each) for each in cluster.published if each.offered(ask.device_class)]
-                if several and any(length < (ask.count or length + 1) for length in lengths if length):
-                    yield ask.at.pos("count" if ask.count else "allocationMode")
+    """Several devices at once, on a node that has them in slices of fewer, with sharing by capacity turned on."""
+    if "capacity-sharing" in {feature for feature, _ in used(cluster)}:
+        nodes = {pool.name: list(_sorts_of_node(cluster, pool)) for pool in cluster.pools}
+        for need in needs(cluster):
+            if any(_outrun(cluster, need, node) for pool in need.pools for node in nodes[pool.name]):
+                yield need.pos
 
 
-def _shortest(cluster: Cluster, devices: Devices) -> int:
-    """The devices of the shortest of several slices; 0 for a single one."""
-    most = cluster.kubernetes.limits.devices_per_slice
-    return 0 if len(devices.devices) <= most else len(devices.devices) % most or most
+def _outrun(cluster: Cluster, need: Need, node: Node) -> bool:
+    """Whether a device can be the n-th of a request and stand in a slice of less than n.
+
+    The allocator takes the number of the device in the request for that in its slice:
+    https://github.com/kubernetes/kubernetes/blob/v1.34.4/staging/src/k8s.io/dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go#L1295
+    """
+    found = [
+        (len(held.devices), having) for devices, held in node if (having := _of_class(cluster, need, devices, held))
+    ]
+    there = sum(len(having) for _, having in found)
+    # A shared device can be taken again by the request that has it.
+    again = need.count is not None and any(device.policies for _, having in found for device in having)
+    most = need.count if again else min(there, need.count or there)
+    return any(length < (most or 0) for length, _ in found)
+
+
+def _of_class(cluster: Cluster, need: Need, devices: Devices, held: Slice) -> list[Device]:
+    names = {device.name for device in of_class(cluster, need.device_class, devices)}
+    return [device for device in held.devices if device.name in names]
+
+
+def _sorts_of_node(cluster: Cluster, pool: Pool) -> Iterator[Node]:
+    """The slices that a node can use, for each stretch of nodes with the same marks."""
+    shared = [network.devices for network in cluster.network_devices if meets(cluster, pool, network)]
+    for first, _ in stretches(pool):
+        here = [*(devices.on(first) for devices in pool.published), *shared]
+        yield [(devices, held) for devices in here for held in slices(cluster.kubernetes, devices)]
 
 
 def _third_of_a_value(cluster: Cluster) -> Iterator[Pos]:

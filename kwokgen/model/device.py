@@ -108,6 +108,10 @@ class Devices(NamedTuple):
     config: Opaque | None
     at: Place
 
+    def on(self, node: int) -> Devices:
+        """With the marks of one node only."""
+        return self._replace(marks=tuple(mark for mark in self.marks if mark.holds(node)))
+
     def offered(self, name: str) -> tuple[Device, ...]:
         """The devices of a class that follows from these; none of any other."""
         sorts = {offer.whole for offer in self.offers if offer.name == name}

@@ -55,3 +55,9 @@ class Workload(NamedTuple):
     run: RunTime | None
     template: Template
     at: Place
+
+    @property
+    def containers(self) -> tuple[tuple[Container, Place], ...]:
+        """Every container of a pod, and where it is written."""
+        own = [(each, self.at.below("initContainers", index)) for index, each in enumerate(self.init_containers)]
+        return ((self.container, self.at.below("container")), *own)

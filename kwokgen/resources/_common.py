@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import INSTANCE, POOL, of_bundle
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
 
-MANAGED_BY = "app.kubernetes.io/managed-by"
-INSTANCE = "app.kubernetes.io/instance"
-POOL = "kwokgen.io/pool"
-SHARD = "kwokgen.io/shard"
-LIFECYCLE = "kwokgen.io/lifecycle"
 PLAYED = "kwokgen.io/played"
 RUN_SECONDS = "kwokgen.io/run-seconds"
 PODS = "pods"
@@ -22,7 +18,7 @@ PODS = "pods"
 
 def owned(cluster: Cluster, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The labels by which a bundle is found and deleted."""
-    return {MANAGED_BY: "kwokgen", INSTANCE: cluster.name} | dict(more or {})
+    return of_bundle(cluster.name) | dict(more or {})
 
 
 def metadata(

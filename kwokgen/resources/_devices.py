@@ -1,11 +1,12 @@
-"""The devices of one pool of DRA cut into slices that a minor takes."""
+"""The devices of one pool of DRA as its slices have them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.model.device import Attribute, CounterSet, Device, Devices, Listed, Policy, Uuid, Version
+from kwokgen.model.slices import slices
 from kwokgen.model.taint import Taint
 from kwokgen.model.target import Kubernetes
 from kwokgen.resources._common import taint
@@ -13,7 +14,6 @@ from kwokgen.series import Join, Slot
 
 TAINTED = "2026-01-01T00:00:00Z"
 """The server fills in the time of each apply otherwise, and no apply finds nothing to change."""
-UNLIMITED = 1_000_000
 
 
 class Part(NamedTuple):
@@ -25,40 +25,14 @@ class Part(NamedTuple):
 
 def parts(kubernetes: Kubernetes, devices: Devices, digest: str) -> tuple[Part, ...]:
     """The slices in order; `digest` makes uuids of this pool distinct from those of any other."""
-    lost = {index for mark in devices.marks if mark.taint is None for index in mark.devices}
-    left = [device for device in devices.devices if device.of not in lost]
-    taints = {device.of: _taints(devices, device.of) for device in left}
-    written = [_device(kubernetes, device, taints[device.of], digest) for device in left]
-    limits = kubernetes.limits
-    advanced = any(map(_advanced, left)) or any(taints.values())
-    most = limits.devices_per_advanced_slice if advanced else limits.devices_per_slice
-    if not devices.counter_sets:
-        return tuple(Part(devices=chunk) for chunk in _chunks(written, most))
-    used = {device.counter_set for device in left}
-    sets = [_counters(entry) for entry in devices.counter_sets if entry.name in used]
-    groups = _groups(left, written)
-    if not kubernetes.own_counters:
-        # One GPU a slice, as its counters can be used in its slice only.
-        return tuple(Part((held,), group) for held, group in zip(sets, groups, strict=True))
-    own = [Part(counters=chunk) for chunk in _chunks(sets, limits.sets_per_slice or UNLIMITED)]
-    return (*own, *(Part(devices=chunk) for group in groups for chunk in _chunks(group, most)))
-
-
-def _chunks(items: Sequence[dict[str, Any]], most: int) -> Iterator[tuple[dict[str, Any], ...]]:
-    for start in range(0, len(items), most):
-        yield tuple(items[start : start + most])
-
-
-def _groups(devices: list[Device], written: list[dict[str, Any]]) -> list[tuple[dict[str, Any], ...]]:
-    """By whole device."""
-    done: dict[int, list[dict[str, Any]]] = {}
-    for device, document in zip(devices, written, strict=True):
-        done.setdefault(device.of, []).append(document)
-    return [tuple(group) for group in done.values()]
-
-
-def _advanced(device: Device) -> bool:
-    return bool(device.consumes) or any(isinstance(value, Listed) for value in device.attributes.values())
+    taints = {index: _taints(devices, index) for index in {device.of for device in devices.devices}}
+    return tuple(
+        Part(
+            counters=tuple(map(_counters, each.counter_sets)),
+            devices=tuple(_device(kubernetes, device, taints[device.of], digest) for device in each.devices),
+        )
+        for each in slices(kubernetes, devices)
+    )
 
 
 def _taints(devices: Devices, index: int) -> tuple[Taint, ...]:

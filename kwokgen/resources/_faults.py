@@ -12,9 +12,9 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Condition, Fault
+from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import INSTANCE, POOL
-from kwokgen.resources._patches import added, escaped, removed, without
+from kwokgen.resources._patches import added, escaped, removed, text, without
 
 FAULT = "kwokgen.io/fault-"
 CLOCK = "kwokgen.io/clock"
@@ -120,7 +120,7 @@ def _wrong(fault: Fault, pool: Pool) -> str:
         parts.append(f"([.spec.taints[]? | select(.key == {key} and .effect == {effect})] | length) == 0")
     if fault.cordon:
         parts.append("(.spec.unschedulable | not)")
-    parts += [f".metadata.labels[{dumps(key)}] != {dumps(text)}" for key, text in fault.labels.items()]
+    parts += [f".metadata.labels[{dumps(key)}] != {dumps(wanted)}" for key, wanted in fault.labels.items()]
     if fault.allocatable:
         parts.append(f".status.allocatable[{dumps(pool.resource)}] != {dumps(fewer(pool, fault.allocatable))}")
     return " or ".join(parts)
@@ -149,7 +149,7 @@ def _begin(fault: Fault, pool: Pool) -> list[dict[str, str]]:
         lines += without(fault.taint)
     if fault.cordon:
         lines.append("- {op: add, path: /spec/unschedulable, value: true}")
-    lines += [added(f"/metadata/labels/{escaped(key)}", text) for key, text in fault.labels.items()]
+    lines += [added(f"/metadata/labels/{escaped(key)}", wanted) for key, wanted in fault.labels.items()]
     allocatable = fewer(pool, fault.allocatable) if fault.allocatable else None
     return [_object(lines), *_status(fault, pool, allocatable, faulty=True)]
 
@@ -186,14 +186,14 @@ def _status(fault: Fault, pool: Pool, allocatable: str | None, *, faulty: bool) 
     if allocatable is not None:
         lines.append(f"allocatable: {{{dumps(pool.resource)}: {dumps(allocatable)}}}")
     if lines:
-        text = "\n".join(["{{ $now := Now }}", *lines]) + "\n"
-        yield {"root": "status", "subresource": "status", "type": "strategic", "template": text}
+        template = "\n".join(["{{ $now := Now }}", *lines]) + "\n"
+        yield {"root": "status", "subresource": "status", "type": "strategic", "template": template}
 
 
 def _line(condition: Condition, *, faulty: bool) -> str:
     words = condition.faulty if faulty else condition.healthy
     status = condition.fault if faulty else condition.well
-    said = f"reason: {dumps(words.reason)}, message: {dumps(words.message)}"
+    said = f"reason: {text(words.reason)}, message: {text(words.message)}"
     times = "lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}"
     return f"- {{type: {dumps(condition.type)}, status: {dumps(status)}, {said}, {times}}}"
 

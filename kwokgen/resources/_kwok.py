@@ -8,7 +8,7 @@ from typing import Any
 
 from kwokgen import emit
 from kwokgen.model.cluster import Cluster
-from kwokgen.resources._common import INSTANCE, SHARD
+from kwokgen.model.labels import INSTANCE, SHARD
 from kwokgen.resources._stages import stages
 from kwokgen.series import Document
 

@@ -8,6 +8,11 @@ from kwokgen.model.taint import Taint
 from kwokgen.resources._common import taint as written
 
 
+def text(value: str) -> str:
+    """A string in quotes, which the template leaves as it is."""
+    return dumps(value, ensure_ascii=False).replace("{{", '{{ "{{" }}')
+
+
 def escaped(key: str) -> str:
     """A key as a step of a JSON pointer."""
     return key.replace("~", "~0").replace("/", "~1")
@@ -15,7 +20,7 @@ def escaped(key: str) -> str:
 
 def added(path: str, value: str) -> str:
     """Sets a string."""
-    return f"- {{op: add, path: {path}, value: {dumps(value)}}}"
+    return f"- {{op: add, path: {path}, value: {text(value)}}}"
 
 
 def without(taint: Taint) -> list[str]:

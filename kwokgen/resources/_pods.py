@@ -6,8 +6,9 @@ from typing import Any
 
 from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import LIFECYCLE
 from kwokgen.model.workload import Container, Workload
-from kwokgen.resources._common import LIFECYCLE, PODS, RUN_SECONDS, affinity, toleration
+from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
 

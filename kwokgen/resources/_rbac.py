@@ -8,16 +8,20 @@ from typing import Any
 from kwokgen.series import Document
 
 RESOURCES = {"Node": "nodes", "Pod": "pods"}
+NODE_LEASES = "kube-node-lease"
+"""The leases of nodes are here, and KWOK asks for no others:
+https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/controllers/controller.go#L220"""
+LEASES = [
+    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "list", "update", "watch"]}
+]
 
 
-def rules(stages: Iterable[Document], *, leases: bool, crd: bool) -> list[dict[str, Any]]:
+def rules(stages: Iterable[Document], *, crd: bool) -> list[dict[str, Any]]:
     """The rules of a ClusterRole for a controller that plays `stages`; KWOK never gets a single object."""
     verbs: dict[tuple[str, str], set[str]] = {("", name): {"list", "watch"} for name in RESOURCES.values()}
     for stage in stages:
         for (group, resource), asked in _asked(stage).items():
             verbs.setdefault((group, resource), set()).update(asked)
-    if leases:
-        verbs["coordination.k8s.io", "leases"] = {"create", "list", "update", "watch"}
     if crd:
         # Listed only where the API server does not begin the watch with a list.
         verbs["kwok.x-k8s.io", "stages"] = {"list", "watch"}

@@ -7,10 +7,11 @@ from copy import deepcopy
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import INSTANCE, LIFECYCLE, POOL
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
 from kwokgen.resources import _faults
-from kwokgen.resources._common import INSTANCE, LIFECYCLE, POOL, plays
+from kwokgen.resources._common import plays
 from kwokgen.series import Document
 
 API_VERSION = "kwok.x-k8s.io/v1alpha1"

@@ -9,7 +9,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources import _kwok
 from kwokgen.resources._common import metadata, owned
-from kwokgen.resources._rbac import rules
+from kwokgen.resources._rbac import LEASES, NODE_LEASES, rules
 from kwokgen.resources._stages import stages
 from kwokgen.series import Document, Series, one
 from kwokgen.templating import render
@@ -17,6 +17,7 @@ from kwokgen.templating import render
 KIND = "Deployment"
 IMMUTABLE = (("spec", "selector"),)
 FILE = "10-kwok.yaml"
+RBAC = "rbac.authorization.k8s.io"
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
@@ -27,21 +28,25 @@ def build(cluster: Cluster) -> Iterator[Series]:
 
 
 def _account(cluster: Cluster) -> Iterator[Document]:
-    name, namespace = _kwok.name(cluster, 0), cluster.controller.namespace
-    rbac = "rbac.authorization.k8s.io"
-    yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata(cluster, name, namespace=namespace)}
+    meta = metadata(cluster, _kwok.name(cluster, 0), namespace=cluster.controller.namespace)
+    yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}
+    yield from _granted(cluster, "ClusterRole", rules(stages(cluster), crd=cluster.controller.crd))
+    if cluster.controller.lease_seconds:
+        yield from _granted(cluster, "Role", LEASES, NODE_LEASES)
+
+
+def _granted(
+    cluster: Cluster, kind: str, allowed: list[dict[str, Any]], namespace: str | None = None
+) -> Iterator[Document]:
+    """A role of one namespace or of all, and the account that has it."""
+    name, meta = _kwok.name(cluster, 0), metadata(cluster, _kwok.name(cluster, 0), namespace=namespace)
+    yield {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta, "rules": allowed}
     yield {
-        "apiVersion": f"{rbac}/v1",
-        "kind": "ClusterRole",
-        "metadata": metadata(cluster, name),
-        "rules": rules(stages(cluster), leases=cluster.controller.lease_seconds > 0, crd=cluster.controller.crd),
-    }
-    yield {
-        "apiVersion": f"{rbac}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": metadata(cluster, name),
-        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+        "apiVersion": f"{RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": meta,
+        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": cluster.controller.namespace}],
     }
 
 

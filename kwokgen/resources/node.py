@@ -7,13 +7,20 @@ from typing import Any
 
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.fault import Fault
+from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
 from kwokgen.resources import _faults
-from kwokgen.resources._common import LIFECYCLE, POOL, SHARD, metadata, taint
+from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot, stretches
 
 KIND = "Node"
-IMMUTABLE = (("spec", "providerID"),)
+ONCE = (
+    *("addresses", "conditions", "config", "daemonEndpoints", "declaredFeatures", "features", "images", "nodeInfo"),
+    *("phase", "runtimeHandlers", "volumesAttached", "volumesInUse"),
+)
+"""What a node's status has from its creation: an update keeps the status that is there, and no Stage writes these anew
+as it does capacity. https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/registry/core/node/strategy.go#L90"""
+IMMUTABLE = (("spec", "providerID"), *(("status", part) for part in ONCE))
 NODES_A_FILE = 2_500
 NAME = Slot("name")
 _SHARDS = tuple(str(value) for value in range(SHARD_VALUES))
@@ -81,18 +88,8 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
 
 
 def _labels(pool: Pool, faults: list[Fault]) -> dict[str, Any]:
-    fixed = {
-        "kubernetes.io/hostname": NAME,
-        "kubernetes.io/arch": pool.machine.arch,
-        "kubernetes.io/os": "linux",
-        "type": "kwok",
-        POOL: pool.name,
-        SHARD: Slot("shard"),
-    }
-    lifecycle = {} if pool.default_lifecycle else {LIFECYCLE: pool.lifecycle.name}
-    operator = pool.gpus.labels if pool.gpus and pool.operator_labels else {}
-    own = fixed | dict(pool.machine.labels) | lifecycle | dict(operator) | dict(pool.labels)
     born = {key: text for fault in faults if not fault.stages for key, text in fault.labels.items()}
+    own = of_node(pool, NAME, Slot("shard"))
     return own | born | {_faults.label(fault): _faults.value(fault) for fault in faults}
 
 

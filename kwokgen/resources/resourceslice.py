@@ -8,8 +8,10 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, NetworkDevices
+from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.model.pool import Pool
-from kwokgen.resources._common import INSTANCE, POOL, metadata
+from kwokgen.model.slices import stretches
+from kwokgen.resources._common import metadata
 from kwokgen.resources._devices import Part, parts
 from kwokgen.resources.node import NAME, NODES_A_FILE
 from kwokgen.resources.node import columns as node_columns
@@ -45,22 +47,19 @@ def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
     """A shape for each stretch of nodes that have the same taints and the same devices missing."""
     shapes: dict[tuple[int, ...], Shape] = {}
     marks = [mark for devices in pool.published for mark in devices.marks]
-    edges = {edge for mark in marks for first, last in mark.nodes for edge in (first, last + 1)}
-    starts = sorted({0, *edges} - {pool.count})
-    for first, after in zip(starts, [*starts[1:], pool.count], strict=True):
+    for first, last in stretches(pool):
         held = tuple(number for number, mark in enumerate(marks) if mark.holds(first))
         if held not in shapes:
             shapes[held] = Shape(tuple(_slices(cluster, pool, first)))
-        yield Run(shapes[held], first, after - 1)
+        yield Run(shapes[held], first, last)
 
 
 def _slices(cluster: Cluster, pool: Pool, node: int) -> Iterator[Document]:
     for devices in pool.published:
-        here = devices._replace(marks=tuple(mark for mark in devices.marks if mark.holds(node)))
         # Two drivers of a node may begin their uuids alike.
         beside = "" if pool.gpus and devices is pool.gpus.devices else f"/{devices.driver}"
         salt = f"{cluster.name}/{pool.name}{beside}"
-        yield from _documents(cluster, here, NAME, {"nodeName": NAME}, {POOL: pool.name}, salt)
+        yield from _documents(cluster, devices.on(node), NAME, {"nodeName": NAME}, {POOL: pool.name}, salt)
 
 
 def _documents(

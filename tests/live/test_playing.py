@@ -20,9 +20,10 @@ pytestmark = pytest.mark.live
 
 GRACE = 20
 LEASE = 40
-Right = tuple[str, str, str]
+Right = tuple[str, str, str, str]
+"""Group, resource, verb, and the namespace or all."""
 """API group, resource with its subresource, verb."""
-FALLBACK = {("kwok.x-k8s.io", "stages", "list")}
+FALLBACK = {("kwok.x-k8s.io", "stages", "list", "")}
 """Where the API server begins a watch with a list, nobody lists Stages."""
 
 
@@ -44,7 +45,7 @@ def until(condition: Callable[[], object], seconds: float, what: str) -> None:
 
 @pytest.mark.parametrize("sets", [(), ("controller.stages=crd",)], ids=["stages in files", "stages: crd"])
 def test_every_right_is_used_and_none_is_missing(sets: tuple[str, ...], own: Cluster, tmp_path: Path) -> None:
-    """The ClusterRole is exactly what KWOK asked the API server for, from the first node to the last pod's deletion."""
+    """The roles are exactly what KWOK asked the API server for, from the first node to the last pod's deletion."""
     folder = bundle("quickstart", own.minor, tmp_path / "b", *sets)
     with removing.applied(own, folder) as live:
         running.wait(own, live, jobs=True, limit=120)
@@ -52,7 +53,8 @@ def test_every_right_is_used_and_none_is_missing(sets: tuple[str, ...], own: Clu
         own.kubectl("delete", "jobs", "--all", "-n", live.name, "--wait=true")
         until(lambda: not own.get("pods", "-n", live.name), 60, "all pods deleted")
         assert errors_of_kwok(own, live) == []
-        assert rights(folder) - FALLBACK == asked(own, live) - FALLBACK
+        had = rights(folder)
+        assert had - FALLBACK == asked(own, live, had) - FALLBACK
 
 
 def change_capacity(cluster: Cluster, live: Bundle) -> None:
@@ -63,17 +65,19 @@ def change_capacity(cluster: Cluster, live: Bundle) -> None:
 
 
 def rights(folder: Path) -> set[Right]:
-    (role,) = (document for document in documents(folder, "10-*") if document["kind"] == "ClusterRole")
     return {
-        (group, resource, verb)
-        for rule in role["rules"]
+        (group, resource, verb, document["metadata"].get("namespace", ""))
+        for document in documents(folder, "10-*")
+        if document["kind"] in {"ClusterRole", "Role"}
+        for rule in document["rules"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
         for verb in rule["verbs"]
     }
 
 
-def asked(cluster: Cluster, live: Bundle) -> set[Right]:
+def asked(cluster: Cluster, live: Bundle, had: set[Right]) -> set[Right]:
+    """Every request as the right that it needs: that of its namespace where there is one, else that of all."""
     (controller,) = live.controllers
     user = f"system:serviceaccount:{controller.namespace}:{controller.service_account}"
     found = set()
@@ -81,7 +85,9 @@ def asked(cluster: Cluster, live: Bundle) -> set[Right]:
         if request["user"]["username"] == user and "objectRef" in request:
             it = request["objectRef"]
             resource = it["resource"] + (f"/{it['subresource']}" if "subresource" in it else "")
-            found.add((it.get("apiGroup", ""), resource, request["verb"]))
+            group, verb = it.get("apiGroup", ""), request["verb"]
+            narrow = (group, resource, verb, it.get("namespace", ""))
+            found.add(narrow if narrow in had else (group, resource, verb, ""))
     return found
 
 
@@ -150,7 +156,9 @@ def nodes_of(cluster: Cluster, config: str) -> set[str]:
 
 
 @pytest.mark.newest
-@pytest.mark.parametrize("right", [("", "pods/status", "patch"), ("coordination.k8s.io", "leases", "update")], ids=str)
+@pytest.mark.parametrize(
+    "right", [("", "pods/status", "patch", ""), ("coordination.k8s.io", "leases", "update", "kube-node-lease")], ids=str
+)
 def test_a_right_that_is_taken_away_is_seen(right: Right, own: Cluster, tmp_path: Path) -> None:
     """The log that the other tests read says `forbidden`."""
     folder = bundle("quickstart", own.minor, tmp_path / "b")
@@ -159,10 +167,11 @@ def test_a_right_that_is_taken_away_is_seen(right: Right, own: Cluster, tmp_path
 
 
 def without(right: Right, cluster: Cluster, taken: Bundle) -> None:
-    """Applies the bundle with a ClusterRole that lacks one verb."""
+    """Applies the bundle with a role that lacks one verb."""
     running.apply(cluster, taken)
-    (role,) = cluster.get("clusterrole", f"kwok-{taken.name}")
-    group, resource, verb = right
+    group, resource, verb, namespace = right
+    kind = ("role", "-n", namespace) if namespace else ("clusterrole",)
+    (role,) = cluster.get(kind[0], f"kwok-{taken.name}", *kind[1:])
     for rule in role["rules"]:
         if rule["apiGroups"] == [group] and rule["resources"] == [resource]:
             # No rule may be without a verb.

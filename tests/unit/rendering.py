@@ -81,9 +81,8 @@ def split(text: bytes) -> list[bytes]:
 
 def key(text: bytes) -> Key:
     """Kind, namespace and name of a document, from its first lines that say so."""
-    found = [
-        re.search(line, text, re.MULTILINE) for line in (rb"^kind: (\S+)$", rb"^  namespace: (.+)$", rb"^  name: (.+)$")
-    ]
+    meta = rb"^metadata:\n(?:  .*\n)*?  %s: (.+)$"
+    found = [re.search(line, text, re.MULTILINE) for line in (rb"^kind: (\S+)$", meta % b"namespace", meta % b"name")]
     kind, namespace, name = (match[1].decode().strip('"') if match else "" for match in found)
     return kind, namespace, name
 

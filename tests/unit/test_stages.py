@@ -350,7 +350,7 @@ def test_moments(tmp_path: Path, lifecycle: str, step: str, seconds: dict[str, s
 
 
 WATCH = "list watch"
-LEASES = {"coordination.k8s.io leases": "create list update watch"}
+LEASES = {"coordination.k8s.io leases in kube-node-lease": "create list update watch"}
 PODS_ROLE = {"pods": "delete list watch", "pods/status": "patch"}
 NODES_ROLE = {"nodes": "list patch watch", "nodes/status": "patch"}
 EVENTS = {"events": "create patch"}
@@ -375,15 +375,19 @@ ROLES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def role(found: dict[Any, Data]) -> dict[str, str]:
-    """The verbs of the controllers' one ClusterRole by group and resource."""
-    assert [name for kind, _, name in found if kind == "ClusterRole"] == ["kwok-t"]
-    rules = found["ClusterRole", "", "kwok-t"]["rules"]
-    assert [set(rule) for rule in rules] == [{"apiGroups", "resources", "verbs"}] * len(rules)
-    return {
-        f"{rule['apiGroups'][0]} {rule['resources'][0]}".strip(): " ".join(rule["verbs"])
-        for rule in rules
-        if len(rule["apiGroups"]) == len(rule["resources"]) == 1
-    }
+    """The verbs of the controllers' one account by group, resource and the namespace where it is not all of them."""
+    done = {}
+    for (kind, namespace, name), document in found.items():
+        if kind in {"ClusterRole", "Role"}:
+            binding = found[f"{kind}Binding", namespace, name]
+            assert name == "kwok-t"
+            assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}
+            assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "kwok-t", "namespace": "kwok-t"}]
+            for rule in document["rules"]:
+                (group,), (resource,) = rule["apiGroups"], rule["resources"]
+                where = f" in {namespace}" if namespace else ""
+                done[f"{group} {resource}{where}".strip()] = " ".join(rule["verbs"])
+    return done
 
 
 @pytest.mark.parametrize(("spec", "expected"), ROLES.values(), ids=ROLES)
@@ -391,13 +395,19 @@ def test_controllers_may_do_what_their_stages_need_and_no_more(
     tmp_path: Path, spec: str, expected: dict[str, str]
 ) -> None:
     """For each lifecycle; the tests on a real control plane run with this role."""
-    assert expected == role(documents(rendered(tmp_path, POOL + spec), "ClusterRole"))
+    assert expected == role(documents(rendered(tmp_path, POOL + spec)))
 
 
 def test_a_controller_of_others_gets_no_role_and_labels_no_node(tmp_path: Path) -> None:
     """Its own role may patch the status of nodes and nothing else of them."""
     found = documents(rendered(tmp_path, POOL + "controller: {run: existing}"))
-    assert {kind for kind, _, _ in found} & {"ClusterRole", "ServiceAccount", "Deployment", "ConfigMap"} == set()
+    assert {kind for kind, _, _ in found} & {
+        "ClusterRole",
+        "Role",
+        "ServiceAccount",
+        "Deployment",
+        "ConfigMap",
+    } == set()
     patches = found["Stage", "", "t-heartbeat-lease-initialize"]["spec"]["next"]["patches"]
     assert [(patch["root"], patch["subresource"]) for patch in patches] == [("status", "status")]
 
@@ -677,4 +687,4 @@ def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
     done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(catalog)]))
     expected = NODES_ROLE | LEASES | EVENTS | {"pods": "list patch watch", "pods/resize": "patch"}
-    assert expected == role(documents(done, "ClusterRole"))
+    assert expected == role(documents(done))
