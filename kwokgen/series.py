@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -107,14 +107,6 @@ class Series(NamedTuple):
         for run in self.runs:
             for document in run.shape.documents:
                 yield document["kind"], run.rows
-
-
-def stretches(rows: int, ranges: Iterable[Iterable[tuple[int, int]]]) -> Iterator[tuple[int, int]]:
-    """The rows in runs, with both ends, that no range of any begins or ends within."""
-    edges = {edge for each in ranges for first, last in each for edge in (first, last + 1)}
-    starts = sorted({0, *edges} - {rows})
-    for first, after in zip(starts, [*starts[1:], rows], strict=True):
-        yield first, after - 1
 
 
 def one(document: Document, *, file: str, at: Place, by: str, pool: str | None = None) -> Series:

@@ -13,9 +13,10 @@ from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Fact
 from kwokgen.draw import draw
 from kwokgen.model.device import Mark
-from kwokgen.model.fault import Condition, Event, Fault, Ranges, Start
+from kwokgen.model.fault import Condition, Event, Fault, Start
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
+from kwokgen.model.ranges import Ranges
 from kwokgen.model.taint import Taint
 from kwokgen.problem import quoted
 
@@ -155,16 +156,16 @@ def _told(message: str, gpus: str) -> str:
     return message.replace("$gpu", gpus)
 
 
-def born(pools: tuple[Pool, ...], faults: tuple[Fault, ...]) -> tuple[Pool, ...]:
-    """The pools with the taints of GPUs that nodes are born with."""
+def marked(pools: tuple[Pool, ...], faults: tuple[Fault, ...]) -> tuple[Pool, ...]:
+    """The pools with the taints that faults put on their GPUs."""
     return tuple(_with_taints(pool, [fault for fault in faults if fault.pool == pool.name]) for pool in pools)
 
 
 def _with_taints(pool: Pool, faults: list[Fault]) -> Pool:
     marks = tuple(
-        Mark(fault.nodes, frozenset(fault.gpus), fault.device_taint, fault.at)
+        Mark(fault.nodes, frozenset(fault.gpus), fault.device_taint, fault.at, later=fault.stages)
         for fault in faults
-        if fault.device_taint and not fault.stages
+        if fault.device_taint
     )
     if pool.gpus is None or not marks:
         return pool

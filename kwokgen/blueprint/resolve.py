@@ -38,7 +38,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     lives = lifecycles.resolve(scope, spec, where)
     found = pools.resolve(scope, spec, where, lives["nodes"])
     goes_wrong = faults.resolve(scope, spec, where, found)
-    found = faults.born(found, goes_wrong)
+    found = faults.marked(found, goes_wrong)
     controller = _controller(scope, spec, where, name, lives)
     fabric = network.network_devices(scope, spec, where)
     classes = device_classes(scope, spec, where, found, fabric)

@@ -88,6 +88,10 @@ class Cluster(NamedTuple):
         """All its DRA devices, by pool and driver."""
         return published(self.pools, self.network_devices)
 
+    def faults_of(self, pool: Pool) -> tuple[Fault, ...]:
+        """The faults of a pool's nodes and of their GPUs."""
+        return tuple(fault for fault in self.faults if fault.pool == pool.name)
+
     @property
     def nodes(self) -> int:
         """How many nodes there are."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.place import Place
+from kwokgen.model.ranges import Ranges, holds
 from kwokgen.model.taint import Taint
 
 
@@ -68,17 +69,19 @@ class Device(NamedTuple):
 class Mark(NamedTuple):
     """What is different on some devices of some nodes: a taint, or, without, that they are missing.
 
-    `nodes` are ranges of indexes with both ends, `devices` the indexes of whole devices, with what they are cut into.
+    `devices` are the indexes of whole devices, with what they are cut into; `later` says that only a Stage puts the
+    taint there, for which there has to be room.
     """
 
-    nodes: tuple[tuple[int, int], ...]
+    nodes: Ranges
     devices: frozenset[int]
     taint: Taint | None
     at: Place
+    later: bool = False
 
     def holds(self, node: int) -> bool:
         """Whether a node has it."""
-        return any(first <= node <= last for first, last in self.nodes)
+        return holds(self.nodes, node)
 
 
 class Opaque(NamedTuple):

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from kwokgen.model.place import Place
+from kwokgen.model.ranges import Ranges, holds
 from kwokgen.model.taint import Taint
-
-Ranges = tuple[tuple[int, int], ...]
-"""Ranges of indexes with both ends, in ascending order."""
 
 
 class Words(NamedTuple):
@@ -79,4 +77,4 @@ class Fault(NamedTuple):
 
     def holds(self, node: int) -> bool:
         """Whether a node has it."""
-        return any(first <= node <= last for first, last in self.nodes)
+        return holds(self.nodes, node)

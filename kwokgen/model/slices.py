@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
+from kwokgen.model import ranges
 from kwokgen.model.device import CounterSet, Device, Devices, Listed
 from kwokgen.model.pool import Pool
 from kwokgen.model.target import Kubernetes
@@ -40,14 +41,7 @@ def slices(kubernetes: Kubernetes, devices: Devices) -> tuple[Slice, ...]:
 
 def stretches(pool: Pool) -> Iterator[tuple[int, int]]:
     """The first and the last node of each stretch of nodes that have the same marks."""
-    edges = {edge for each in pool.published for mark in each.marks for one in mark.nodes for edge in _edges(one)}
-    starts = sorted({0, *edges} - {pool.count})
-    for first, after in zip(starts, [*starts[1:], pool.count], strict=True):
-        yield first, after - 1
-
-
-def _edges(nodes: tuple[int, int]) -> tuple[int, int]:
-    return nodes[0], nodes[1] + 1
+    return ranges.stretches(pool.count, (mark.nodes for each in pool.published for mark in each.marks))
 
 
 def _advanced(devices: Devices, left: Sequence[Device]) -> bool:

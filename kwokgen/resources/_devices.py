@@ -36,7 +36,8 @@ def parts(kubernetes: Kubernetes, devices: Devices, digest: str) -> tuple[Part, 
 
 
 def _taints(devices: Devices, index: int) -> tuple[Taint, ...]:
-    return tuple(mark.taint for mark in devices.marks if mark.taint and index in mark.devices)
+    held = (mark for mark in devices.marks if not mark.later and index in mark.devices)
+    return tuple(mark.taint for mark in held if mark.taint)
 
 
 def _counters(entry: CounterSet) -> dict[str, Any]:

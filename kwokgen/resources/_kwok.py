@@ -25,16 +25,16 @@ def name(cluster: Cluster, shard: int) -> str:
 
 def configuration(cluster: Cluster, shard: int) -> str:
     """The file of one controller; Stages are in it unless they are objects of the cluster."""
-    return _text([_options(cluster, shard, _selector(cluster, shard))], cluster)
+    return _text([_options(cluster, shard, _selector(cluster, shard))], cluster, shard)
 
 
 def kwokctl(cluster: Cluster) -> str:
     """The file for `kwokctl create cluster`, which makes its controller manage all nodes and fail on a selector."""
-    return _text([_options(cluster, 0, "")], cluster)
+    return _text([_options(cluster, 0, "")], cluster, 0)
 
 
-def _text(documents: list[Document], cluster: Cluster) -> str:
-    inside: Iterable[Document] = () if cluster.controller.crd else stages(cluster)
+def _text(documents: list[Document], cluster: Cluster, shard: int) -> str:
+    inside: Iterable[Document] = () if cluster.controller.crd else stages(cluster, shard)
     return "".join(emit.dump(document) for document in (*documents, *inside))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from json import dumps
 
 from kwokgen.model.taint import Taint
@@ -23,29 +24,34 @@ def added(path: str, value: str) -> str:
     return f"- {{op: add, path: {path}, value: {text(value)}}}"
 
 
-def without(taint: Taint) -> list[str]:
+def present(taint: Taint) -> str:
+    """In jq, whether an entry of a list is the taint."""
+    return f".key == {dumps(taint.key)} and .effect == {dumps(taint.effect)}"
+
+
+def same(name: str, taint: Taint) -> str:
+    """In the words of a Go template, whether a value is the taint."""
+    return f"and (eq {name}.key {dumps(taint.key)}) (eq {name}.effect {dumps(taint.effect)})"
+
+
+def without(taint: Taint) -> Iterator[str]:
     """Adds a taint to a node that has it not, and leaves all others alone."""
-    return [
-        "{{ $found := false }}",
-        "{{ range .spec.taints }}",
-        f"{{{{ if and (eq .key {dumps(taint.key)}) (eq .effect {dumps(taint.effect)}) }}}}{{{{ $found = true }}}}{{{{ end }}}}",
-        "{{ end }}",
-        "{{ if not .spec.taints }}",
-        "- {op: add, path: /spec/taints, value: []}",
-        "{{ end }}",
-        "{{ if not $found }}",
-        f"- {{op: add, path: /spec/taints/-, value: {dumps(written(taint))}}}",
-        "{{ end }}",
-    ]
+    yield "{{ $found := false }}"
+    yield "{{ range .spec.taints }}"
+    yield f"{{{{ if {same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
+    yield "{{ end }}"
+    yield "{{ if not .spec.taints }}"
+    yield "- {op: add, path: /spec/taints, value: []}"
+    yield "{{ end }}"
+    yield "{{ if not $found }}"
+    yield f"- {{op: add, path: /spec/taints/-, value: {dumps(written(taint))}}}"
+    yield "{{ end }}"
 
 
-def removed(taint: Taint) -> list[str]:
-    """Takes a taint away, and no other."""
-    return [
-        "{{ range $index, $taint := .spec.taints }}",
-        f"{{{{ if and (eq $taint.key {dumps(taint.key)}) (eq $taint.effect {dumps(taint.effect)}) }}}}",
-        f"- {{op: test, path: /spec/taints/{{{{ $index }}}}/key, value: {dumps(taint.key)}}}",
-        "- {op: remove, path: /spec/taints/{{ $index }}}",
-        "{{ end }}",
-        "{{ end }}",
-    ]
+def dropped(taint: Taint) -> Iterator[str]:
+    """Takes a taint away from a node, and no other."""
+    yield "{{ range $index, $taint := .spec.taints }}"
+    yield f"{{{{ if {same('$taint', taint)} }}}}"
+    yield f"- {{op: test, path: /spec/taints/{{{{ $index }}}}/key, value: {dumps(taint.key)}}}"
+    yield "- {op: remove, path: /spec/taints/{{ $index }}}"
+    yield from ("{{ end }}", "{{ end }}")

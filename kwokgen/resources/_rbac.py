@@ -7,7 +7,8 @@ from typing import Any
 
 from kwokgen.series import Document
 
-RESOURCES = {"Node": "nodes", "Pod": "pods"}
+RESOURCES = {"Node": ("", "nodes"), "Pod": ("", "pods"), "ResourceSlice": ("resource.k8s.io", "resourceslices")}
+ALWAYS = ("Node", "Pod")
 NODE_LEASES = "kube-node-lease"
 """The leases of nodes are here, and KWOK asks for no others:
 https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/controllers/controller.go#L220"""
@@ -18,7 +19,7 @@ LEASES = [
 
 def rules(stages: Iterable[Document], *, crd: bool) -> list[dict[str, Any]]:
     """The rules of a ClusterRole for a controller that plays `stages`; KWOK never gets a single object."""
-    verbs: dict[tuple[str, str], set[str]] = {("", name): {"list", "watch"} for name in RESOURCES.values()}
+    verbs: dict[tuple[str, str], set[str]] = {RESOURCES[kind]: {"list", "watch"} for kind in ALWAYS}
     for stage in stages:
         for (group, resource), asked in _asked(stage).items():
             verbs.setdefault((group, resource), set()).update(asked)
@@ -32,19 +33,19 @@ def rules(stages: Iterable[Document], *, crd: bool) -> list[dict[str, Any]]:
 
 
 def _asked(stage: Document) -> dict[tuple[str, str], set[str]]:
-    resource = RESOURCES[stage["spec"]["resourceRef"]["kind"]]
+    group, resource = RESOURCES[stage["spec"]["resourceRef"]["kind"]]
     action = stage["spec"]["next"]
-    asked: dict[tuple[str, str], set[str]] = {}
+    asked: dict[tuple[str, str], set[str]] = {(group, resource): {"list", "watch"}}
     if "statusTemplate" in action:
-        asked["", f"{resource}/status"] = {"patch"}
+        asked[group, f"{resource}/status"] = {"patch"}
     for patch in action.get("patches", ()):
-        asked[*_target(patch, resource)] = {"patch"}
+        asked.setdefault(_target(patch, group, resource), set()).add("patch")
     if action.get("delete"):
-        asked["", resource] = {"delete"}
+        asked[group, resource].add("delete")
     if "event" in action:
         asked["", "events"] = {"create", "patch"}
     return asked
 
 
-def _target(patch: dict[str, str], resource: str) -> tuple[str, str]:
-    return "", f"{resource}/{patch['subresource']}" if "subresource" in patch else resource
+def _target(patch: dict[str, str], group: str, resource: str) -> tuple[str, str]:
+    return group, f"{resource}/{patch['subresource']}" if "subresource" in patch else resource

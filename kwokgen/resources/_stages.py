@@ -10,22 +10,22 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, LIFECYCLE, POOL
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
-from kwokgen.resources import _faults
+from kwokgen.resources import _nodefaults, _slicefaults
 from kwokgen.resources._common import plays
 from kwokgen.series import Document
 
 API_VERSION = "kwok.x-k8s.io/v1alpha1"
 
 
-def stages(cluster: Cluster) -> Iterator[Document]:
-    """Every Stage that plays the cluster."""
+def stages(cluster: Cluster, shard: int = 0) -> Iterator[Document]:
+    """Every Stage that plays the cluster, as one of its controllers has them."""
     for lifecycle in cluster.lifecycles:
         for stage in lifecycle.stages:
             yield _document(f"{cluster.name}-{lifecycle.name}-{stage.step}", _guarded(cluster, lifecycle, stage))
     for pool in cluster.pools:
         for stage in cluster.capacity:
             yield _document(f"{cluster.name}-{stage.step}-{pool.name}", _for_pool(cluster, pool, stage))
-    for name, spec in _faults.stages(cluster):
+    for name, spec in (*_nodefaults.stages(cluster), *_slicefaults.stages(cluster, shard)):
         yield _document(f"{cluster.name}-{name}", spec)
 
 
@@ -59,7 +59,7 @@ def _for_pool(cluster: Cluster, pool: Pool, stage: Stage) -> dict[str, Any]:
         ",".join(sorted(f"{key}={value}" for key, value in part.items())) for part in (capacity, allocatable)
     )
     spec["selector"]["matchLabels"] = {INSTANCE: cluster.name, POOL: pool.name}
-    spec["selector"]["matchExpressions"] += list(_faults.apart(cluster, pool))
+    spec["selector"]["matchExpressions"] += list(_nodefaults.apart(cluster.faults_of(pool)))
     for expression in spec["selector"]["matchExpressions"]:
         expression["values"] = [wanted if value == "$wanted" else value for value in expression["values"]]
     variables = f"{{{{ $capacity := {_dict(capacity)} }}}}\n{{{{ $allocatable := {_dict(allocatable)} }}}}\n"

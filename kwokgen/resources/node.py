@@ -9,9 +9,10 @@ from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.fault import Fault
 from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
-from kwokgen.resources import _faults
+from kwokgen.model.ranges import stretches
+from kwokgen.resources import _faults, _nodefaults
 from kwokgen.resources._common import metadata, taint
-from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot, stretches
+from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
 ONCE = (
@@ -42,7 +43,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
 
 def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
     """A shape for each stretch of nodes that have the same faults."""
-    faults = [fault for fault in cluster.faults if fault.pool == pool.name]
+    faults = cluster.faults_of(pool)
     shapes: dict[tuple[int, ...], Shape] = {}
     for first, last in stretches(pool.count, [fault.nodes for fault in faults]):
         held = tuple(number for number, fault in enumerate(faults) if fault.holds(first))
@@ -90,14 +91,14 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
 def _labels(pool: Pool, faults: list[Fault]) -> dict[str, Any]:
     born = {key: text for fault in faults if not fault.stages for key, text in fault.labels.items()}
     own = of_node(pool, NAME, Slot("shard"))
-    return own | born | {_faults.label(fault): _faults.value(fault) for fault in faults}
+    return own | born | _faults.labels(faults)
 
 
 def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
     """Both address types, or KWOK 0.8 deletes all; not Ready, or no Stage that makes a node so matches it."""
     lost = sum(fault.allocatable for fault in born)
-    less = {pool.resource: _faults.fewer(pool, lost)} if lost and pool.resource else {}
-    conditions = _conditions(pool, born)
+    less = {pool.resource: _nodefaults.fewer(pool, lost)} if lost and pool.resource else {}
+    conditions = _nodefaults.conditions(pool, born)
     return {
         "addresses": [
             {"type": "InternalIP", "address": Slot("address")},
@@ -119,13 +120,3 @@ def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
             "systemUUID": "",
         },
     }
-
-
-def _conditions(pool: Pool, born: list[Fault]) -> list[dict[str, str]]:
-    """What the detectors say, healthy but for the faults that the node is born with."""
-    healthy = {each.type: (each.well, each.healthy) for found in pool.detectors.values() for each in found}
-    faulty = {each.type: (each.fault, each.faulty) for fault in born for each in fault.conditions}
-    return [
-        {"type": type_, "status": status, "reason": words.reason, "message": words.message}
-        for type_, (status, words) in (healthy | faulty).items()
-    ]

@@ -8,14 +8,16 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, NetworkDevices
-from kwokgen.model.labels import INSTANCE, POOL
+from kwokgen.model.labels import INSTANCE, POOL, SHARD
 from kwokgen.model.pool import Pool
 from kwokgen.model.slices import stretches
+from kwokgen.resources import _faults
 from kwokgen.resources._common import metadata
 from kwokgen.resources._devices import Part, parts
+from kwokgen.resources._slicefaults import later
 from kwokgen.resources.node import NAME, NODES_A_FILE
 from kwokgen.resources.node import columns as node_columns
-from kwokgen.series import Document, Join, Run, Series, Shape
+from kwokgen.series import Document, Join, Run, Series, Shape, Slot
 
 KIND = "ResourceSlice"
 IMMUTABLE = (("spec", "driver"), ("spec", "nodeName"), ("spec", "pool", "name"))
@@ -30,7 +32,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
                 runs=tuple(_runs(cluster, pool)),
                 at=pool.at,
                 by=__name__,
-                columns={"name": node_columns(pool)["name"], "hex": lambda index: f"{index:08x}"},
+                columns=node_columns(pool) | {"hex": lambda index: f"{index:08x}"},
                 chunk=NODES_A_FILE,
                 pool=pool.name,
             )
@@ -59,11 +61,20 @@ def _slices(cluster: Cluster, pool: Pool, node: int) -> Iterator[Document]:
         # Two drivers of a node may begin their uuids alike.
         beside = "" if pool.gpus and devices is pool.gpus.devices else f"/{devices.driver}"
         salt = f"{cluster.name}/{pool.name}{beside}"
-        yield from _documents(cluster, devices.on(node), NAME, {"nodeName": NAME}, {POOL: pool.name}, salt)
+        labels = {POOL: pool.name} | _of_faults(cluster, pool, devices, node)
+        yield from _documents(cluster, devices.on(node), NAME, {"nodeName": NAME}, labels, salt)
+
+
+def _of_faults(cluster: Cluster, pool: Pool, devices: Devices, node: int) -> dict[str, Any]:
+    """The labels by which Stages find the slices of GPUs that a fault taints."""
+    held = [fault for fault in cluster.faults_of(pool) if later(fault) and fault.holds(node)]
+    if not held or pool.gpus is None or devices is not pool.gpus.devices:
+        return {}
+    return {SHARD: Slot("shard")} | _faults.labels(held)
 
 
 def _documents(
-    cluster: Cluster, devices: Devices, name: Any, where: dict[str, Any], labels: dict[str, str], salt: str
+    cluster: Cluster, devices: Devices, name: Any, where: dict[str, Any], labels: dict[str, Any], salt: str
 ) -> Iterator[Document]:
     """The slices of one pool of DRA; `where` says which nodes can use them."""
     cut = parts(cluster.kubernetes, devices, blake2b(salt.encode(), digest_size=10).hexdigest())

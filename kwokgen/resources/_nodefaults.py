@@ -1,0 +1,120 @@
+"""What faults do to nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from json import dumps
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.fault import Condition, Fault
+from kwokgen.model.labels import INSTANCE, POOL
+from kwokgen.model.pool import Pool
+from kwokgen.resources import _faults
+from kwokgen.resources._faults import Part, Played
+from kwokgen.resources._patches import added, dropped, escaped, present, text, without
+
+NODES = {"apiGroup": "v1", "kind": "Node"}
+MADE_READY = {"key": ".status.phase", "operator": "In", "values": ["Running"]}
+
+
+def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and specs of the Stages of nodes' faults, with the clock of nodes whose leases alone keep them Ready.
+
+    Nodes without leases have heartbeats, which do as well as a clock, and must not wait for it.
+    """
+    played = Played(NODES, {INSTANCE: cluster.name}, (MADE_READY,))
+    leased = {pool.name for pool in cluster.pools if pool.lifecycle.needs_lease}
+    moving = [(fault, pool) for pool in cluster.pools for fault in cluster.faults_of(pool) if fault.stages]
+    for fault, pool in moving:
+        for word, spec in _faults.stages(fault, played, _part(fault, pool)):
+            yield f"fault-{fault.name}-{word}", spec
+    here = {"key": f'.metadata.labels["{POOL}"]', "operator": "In", "values": sorted(leased)}
+    waiting = (fault for fault, pool in moving if pool.name in leased)
+    if clock := _faults.clock(waiting, played._replace(ready=(MADE_READY, here))):
+        yield "clock", clock
+
+
+def _part(fault: Fault, pool: Pool) -> Part:
+    whole = pool.machine.allocatable.get(pool.resource or "")
+    left = fewer(pool, fault.allocatable) if fault.allocatable else None
+    return Part(
+        wrong=" or ".join(_wrong(fault, pool)),
+        begin=list(_begin(fault)),
+        end=list(_end(fault)),
+        begun_status=_status(fault, pool, left, faulty=True),
+        ended_status=_status(fault, pool, whole if fault.allocatable else None, faulty=False),
+        event=fault.event,
+    )
+
+
+def _wrong(fault: Fault, pool: Pool) -> Iterator[str]:
+    for each in fault.conditions:
+        same = f".type == {dumps(each.type)} and .status == {dumps(each.fault)}"
+        yield f"([.status.conditions[]? | select({same})] | length) == 0"
+    if fault.taint:
+        yield f"([.spec.taints[]? | select({present(fault.taint)})] | length) == 0"
+    if fault.cordon:
+        yield "(.spec.unschedulable | not)"
+    for key, wanted in fault.labels.items():
+        yield f".metadata.labels[{dumps(key)}] != {dumps(wanted)}"
+    if fault.allocatable:
+        yield f".status.allocatable[{dumps(pool.resource)}] != {dumps(fewer(pool, fault.allocatable))}"
+
+
+def fewer(pool: Pool, number: int) -> str:
+    """What is left of the pool's resource."""
+    return str(max(0, int(pool.machine.allocatable[pool.resource or ""]) - number))
+
+
+def apart(faults: Iterable[Fault]) -> Iterator[dict[str, Any]]:
+    """What keeps a pool's capacity from being restored on nodes of which a fault has taken some."""
+    for fault in faults:
+        if fault.allocatable:
+            part, found = ("annotations", "active") if fault.stages else ("labels", _faults.BORN)
+            yield {"key": f".metadata.{part}[{dumps(_faults.label(fault))}]", "operator": "NotIn", "values": [found]}
+
+
+def _begin(fault: Fault) -> Iterator[str]:
+    if fault.taint:
+        yield from without(fault.taint)
+    if fault.cordon:
+        yield "- {op: add, path: /spec/unschedulable, value: true}"
+    for key, wanted in fault.labels.items():
+        yield added(f"/metadata/labels/{escaped(key)}", wanted)
+
+
+def _end(fault: Fault) -> Iterator[str]:
+    if fault.taint:
+        yield from dropped(fault.taint)
+    if fault.cordon:
+        yield from ("{{ if .spec.unschedulable }}", "- {op: remove, path: /spec/unschedulable}", "{{ end }}")
+    for key in fault.labels:
+        yield f'{{{{ if hasKey .metadata.labels "{key}" }}}}'
+        yield f"- {{op: remove, path: /metadata/labels/{escaped(key)}}}"
+        yield "{{ end }}"
+
+
+def _status(fault: Fault, pool: Pool, allocatable: str | None, *, faulty: bool) -> str | None:
+    lines = ["conditions:", *(_line(each, faulty=faulty) for each in fault.conditions)] if fault.conditions else []
+    if allocatable is not None:
+        lines.append(f"allocatable: {{{dumps(pool.resource)}: {dumps(allocatable)}}}")
+    return "\n".join(["{{ $now := Now }}", *lines]) + "\n" if lines else None
+
+
+def _line(condition: Condition, *, faulty: bool) -> str:
+    words = condition.faulty if faulty else condition.healthy
+    status = condition.fault if faulty else condition.well
+    said = f"reason: {text(words.reason)}, message: {text(words.message)}"
+    times = "lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}"
+    return f"- {{type: {dumps(condition.type)}, status: {dumps(status)}, {said}, {times}}}"
+
+
+def conditions(pool: Pool, born: Iterable[Fault]) -> list[dict[str, str]]:
+    """What the detectors of a node say at its birth, healthy but for the faults that it is born with."""
+    healthy = {each.type: (each.well, each.healthy) for found in pool.detectors.values() for each in found}
+    faulty = {each.type: (each.fault, each.faulty) for fault in born for each in fault.conditions}
+    return [
+        {"type": type_, "status": status, "reason": words.reason, "message": words.message}
+        for type_, (status, words) in (healthy | faulty).items()
+    ]

@@ -1,0 +1,95 @@
+"""What faults do to GPUs that are DRA devices: KWOK plays their slices as it plays nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from json import dumps
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.fault import Fault
+from kwokgen.model.labels import INSTANCE, POOL, SHARD
+from kwokgen.model.pool import Pool
+from kwokgen.model.taint import Taint
+from kwokgen.resources import _faults
+from kwokgen.resources._common import taint as written
+from kwokgen.resources._faults import Part, Played
+from kwokgen.resources._patches import present, same
+
+
+def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and specs of the Stages of slices, for one controller: every one of them would play all slices."""
+    for pool in cluster.pools:
+        moving = [fault for fault in cluster.faults_of(pool) if later(fault)]
+        if pool.gpus is None or not moving:
+            continue
+        played = _played(cluster, pool, pool.gpus.devices.driver, shard)
+        for fault in moving:
+            for word, spec in _faults.stages(fault, played, _part(cluster, fault, fault.device_taint)):
+                yield f"fault-{fault.name}-gpus-{word}", spec
+        if clock := _faults.clock(moving, played):
+            yield f"clock-gpus-{pool.name}", clock
+
+
+def later(fault: Fault) -> bool:
+    """Whether a fault taints devices while the cluster runs."""
+    return fault.stages and fault.device_taint is not None
+
+
+def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
+    ready = [{"key": ".spec.driver", "operator": "In", "values": [driver]}]
+    if cluster.controller.shards > 1:
+        values = list(cluster.controller.shard_values(shard))
+        ready.append({"key": f'.metadata.labels["{SHARD}"]', "operator": "In", "values": values})
+    reference = {"apiGroup": f"resource.k8s.io/{cluster.kubernetes.resource_api}", "kind": "ResourceSlice"}
+    return Played(reference, {INSTANCE: cluster.name, POOL: pool.name}, tuple(ready))
+
+
+def _part(cluster: Cluster, fault: Fault, taint: Taint | None) -> Part:
+    if taint is None:
+        return Part("", [], [])
+    names = ", ".join(map(dumps, fault.devices))
+    own = f"[.spec.devices[]? | select(.name | IN({names})){_inside(cluster, '.')}"
+    wrong = f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
+    return Part(wrong, list(_begin(cluster, fault, taint)), list(_end(cluster, fault, taint)))
+
+
+def _inside(cluster: Cluster, step: str) -> str:
+    """Where a device's taints stand: the first version of the API has them a level below."""
+    if cluster.kubernetes.resource_api != "v1beta1":
+        return ""
+    return " | .basic" if step == "." else f"{step}basic"
+
+
+def _each(cluster: Cluster, fault: Fault) -> Iterator[str]:
+    yield "{{ range $number, $device := .spec.devices }}"
+    yield f"{{{{ if has $device.name (list {' '.join(map(dumps, fault.devices))}) }}}}"
+    yield f"{{{{ $body := $device{_inside(cluster, '.')} }}}}"
+
+
+def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+    path = f"/spec/devices/{{{{ $number }}}}{_inside(cluster, '/')}/taints"
+    value = (
+        dumps(written(taint)).removesuffix("}") + ', "timeAdded": {{ now | date "2006-01-02T15:04:05Z07:00" | Quote }}}'
+    )
+    yield from _each(cluster, fault)
+    yield "{{ $found := false }}"
+    yield "{{ range $body.taints }}"
+    yield f"{{{{ if {same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
+    yield "{{ end }}"
+    yield "{{ if not $found }}"
+    yield "{{ if not $body.taints }}"
+    yield f"- {{op: add, path: {path}, value: []}}"
+    yield "{{ end }}"
+    yield f"- {{op: add, path: {path}/-, value: {value}}}"
+    yield from ("{{ end }}", "{{ end }}", "{{ end }}")
+
+
+def _end(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+    path = f"/spec/devices/{{{{ $number }}}}{_inside(cluster, '/')}/taints/{{{{ $index }}}}"
+    yield from _each(cluster, fault)
+    yield "{{ range $index, $taint := $body.taints }}"
+    yield f"{{{{ if {same('$taint', taint)} }}}}"
+    yield f"- {{op: test, path: {path}/key, value: {dumps(taint.key)}}}"
+    yield f"- {{op: remove, path: {path}}}"
+    yield from ("{{ end }}", "{{ end }}", "{{ end }}", "{{ end }}")
