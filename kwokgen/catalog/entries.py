@@ -42,6 +42,7 @@ def _limits(data: Mapping[str, int]) -> Limits:
         devices_per_advanced_slice=data["devicesPerAdvancedSlice"],
         devices_per_claim=data["devicesPerClaim"],
         attributes_per_device=data["attributesPerDevice"],
+        pods_per_claim=data["podsPerClaim"],
         values_per_device=data.get("attributeValuesPerDevice"),
         taints_per_device=data.get("taintsPerDevice"),
         sets_per_slice=data.get("counterSetsPerSlice"),

@@ -18,6 +18,7 @@ class Limits(NamedTuple):
     devices_per_advanced_slice: int
     devices_per_claim: int
     attributes_per_device: int
+    pods_per_claim: int
     values_per_device: int | None = None
     taints_per_device: int | None = None
     sets_per_slice: int | None = None
