@@ -42,7 +42,6 @@ def _limits(data: Mapping[str, int]) -> Limits:
         devices_per_advanced_slice=data["devicesPerAdvancedSlice"],
         devices_per_claim=data["devicesPerClaim"],
         attributes_per_device=data["attributesPerDevice"],
-        pods_per_claim=data["podsPerClaim"],
         values_per_device=data.get("attributeValuesPerDevice"),
         taints_per_device=data.get("taintsPerDevice"),
         sets_per_slice=data.get("counterSetsPerSlice"),
@@ -50,6 +49,8 @@ def _limits(data: Mapping[str, int]) -> Limits:
         counters_per_set=data.get("countersPerSet"),
         counters_per_device=data.get("countersPerDevice"),
         consumed_per_slice=data.get("consumedCountersPerSlice"),
+        pods_per_claim=data.get("podsPerClaim"),
+        selectors_per_request=data.get("selectorsPerRequest"),
     )
 
 

@@ -27,7 +27,7 @@ def _crowded(cluster: Cluster, claim: Claim) -> Iterator[Problem]:
         if claim.name not in names:
             continue
         pods += workload.count * workload.parallelism
-        if pods > most:
+        if most is not None and pods > most:
             pos = workload.at.pos("claims", names.index(claim.name))
             message = f'{pods} pods at once share the claim "{claim.name}", {most} may'
             hint = "the others wait until some end: make it a claim for each pod, or run fewer at once"

@@ -18,7 +18,6 @@ class Limits(NamedTuple):
     devices_per_advanced_slice: int
     devices_per_claim: int
     attributes_per_device: int
-    pods_per_claim: int
     values_per_device: int | None = None
     taints_per_device: int | None = None
     sets_per_slice: int | None = None
@@ -26,6 +25,8 @@ class Limits(NamedTuple):
     counters_per_set: int | None = None
     counters_per_device: int | None = None
     consumed_per_slice: int | None = None
+    pods_per_claim: int | None = None
+    selectors_per_request: int | None = None
 
 
 class Feature(NamedTuple):
