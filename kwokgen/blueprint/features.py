@@ -18,6 +18,7 @@ WORDS = {
     "first-available": "firstAvailable",
     "list-attributes": "attributes of several values",
     "partitions": "partitions with counters",
+    "semver-of-two": "semver or isSemver with a second argument",
 }
 
 

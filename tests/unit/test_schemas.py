@@ -609,7 +609,7 @@ def test_a_key_that_does_nothing_beside_others_is_said(tmp_path: Path, sets: tup
         ("pools.c.devices[0].count=2",),
         ("networkDevices.n.count=2",),
         (RULE, "deviceTaintRules.r.node=1"),
-        ("claims.k.requests[0].count=2",),
+        ("pools.a.gpus.count=2", "claims.k.requests[0].count=2"),
         ("claims.k.requests[0].sharing={by: mps}", "claims.k.requests[0].sharing.activeThreadPercentage=20"),
         (f"claims.k.requests[0].{TOLERATIONS}", "claims.k.requests[0].tolerations[0].tolerationSeconds=9"),
         ("workloads.w.count=2",),
