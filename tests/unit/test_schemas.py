@@ -246,7 +246,7 @@ ASKS: dict[str, tuple[str, ...]] = {
     "name": ("name=r",),
     "deviceClassName": ("deviceClassName=own",),
     "allocationMode": ("allocationMode=All",),
-    "count": ("count=2",),
+    "count": ("deviceClassName=own", "count=2"),
     "model": ("model=h100-sxm5-80gb",),
     "profile": ("profile=1g.10gb",),
     "selectors": ("selectors=['false']",),
