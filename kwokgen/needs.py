@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import ceil
 
@@ -15,6 +16,8 @@ from kwokgen.model.target import Requirements
 from kwokgen.model.workload import Workload
 from kwokgen.problem import Pos
 
+SEMVER_OF_TWO = r"\b(?:isSemver|semver)\((?:[^()'\"]|'[^']*'|\"[^\"]*\")*,"
+"""SemverLib of version 1: https://github.com/kubernetes/kubernetes/blob/v1.34.4/staging/src/k8s.io/apiserver/pkg/cel/environment/base.go ."""
 BY_CLASS = "deviceclass.resource.kubernetes.io/"
 """Begins the extended resource that every DeviceClass has by itself."""
 Use = tuple[str, Pos]
@@ -129,6 +132,8 @@ def _words(selectors: tuple[str, ...], at: Place) -> Iterator[Use]:
         yield "list-attributes", at.pos("selectors")
     if any("device.allowMultipleAllocations" in text for text in selectors):
         yield "capacity-sharing", at.pos("selectors")
+    if any(re.search(SEMVER_OF_TWO, text) for text in selectors):
+        yield "semver-of-two", at.pos("selectors")
 
 
 def _ask(ask: Ask) -> Iterator[Use]:

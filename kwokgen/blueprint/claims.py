@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.blueprint.sharing import opaque, stray
 from kwokgen.catalog import Fact
-from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass, Request, Toleration
+from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass, Model, Request, Toleration
 from kwokgen.model.cluster import Namespace
 from kwokgen.model.device import Opaque
 from kwokgen.model.place import Place
@@ -132,13 +132,14 @@ def _ask(scope: Scope, item: Data, at: Place, name: str, known: Known) -> Ask:
     if everything and "count" in item:
         message = "a request for all devices has no count"
         scope.fail(at.key("count"), "claim", message, "leave out count, or allocationMode")
+    model = _model(scope, item["model"], at) if "model" in item else None
     tolerations = places(at, "tolerations", item.get("tolerations", ()))
     return Ask(
         name=name,
         device_class=device_class,
         count=None if everything else item.get("count", 1),
-        selectors=(*_selectors(scope, item, at, known), *item.get("selectors", ())),
-        model=item.get("model"),
+        selectors=(*_selectors(scope, item, at, known, model), *item.get("selectors", ())),
+        model=model,
         capacity=quantities(item.get("capacity", {}), at.below("capacity")),
         tolerations=tuple(
             _toleration(scope, entry, place)
@@ -148,10 +149,8 @@ def _ask(scope: Scope, item: Data, at: Place, name: str, known: Known) -> Ask:
     )
 
 
-def _selectors(scope: Scope, item: Data, at: Place, known: Known) -> tuple[str, ...]:
-    found = []
-    if "model" in item and (selector := _model_selector(scope, item["model"], at)):
-        found.append(selector)
+def _selectors(scope: Scope, item: Data, at: Place, known: Known, model: Model | None) -> tuple[str, ...]:
+    found = [_equals(model.driver, model.attribute, model.value)] if model else []
     if "profile" in item and known.classes is not None and item.get("deviceClassName") in known.classes:
         driver = known.drivers.get(item.get("deviceClassName", ""))
         fact = _driver(scope, item, at, known)
@@ -160,12 +159,18 @@ def _selectors(scope: Scope, item: Data, at: Place, known: Known) -> tuple[str, 
             message = f'no driver of the blueprint has partitions of the class "{item.get("deviceClassName", "")}"'
             scope.fail(at.key("profile"), "claim", message, "use selectors")
         else:
-            found.append(f"device.attributes[{_text(driver)}].?{attribute}.orValue('') == {_text(item['profile'])}")
+            found.append(_equals(driver, attribute, item["profile"]))
     return tuple(found)
 
 
-def _model_selector(scope: Scope, model: str, at: Place) -> str | None:
-    """A CEL expression that only devices of the model meet."""
+def _equals(driver: str, attribute: str, value: str) -> str:
+    """A CEL expression that is false, and no error, of a device without the attribute: an error ends the scheduling."""
+    domain, _, name = attribute.rpartition("/")
+    return f"device.attributes[{_text(domain or driver)}].?{name}.orValue('') == {_text(value)}"
+
+
+def _model(scope: Scope, model: str, at: Place) -> Model | None:
+    """What tells the devices of a model from others."""
     fact = scope.fact("gpus", model, at.pos("model"), "gpu")
     driver = scope.fact("drivers", fact.data["driver"], fact.at.pos("driver"), "driver") if fact else None
     if fact is None or driver is None:
@@ -175,7 +180,7 @@ def _model_selector(scope: Scope, model: str, at: Place) -> str | None:
         message = f'devices of "{model}" have no attribute that tells their model'
         scope.fail(at.pos("model"), "claim", message, "use selectors")
         return None
-    return f"device.attributes[{_text(driver.name)}].{name} == {_text(fact.data['attributes'][name])}"
+    return Model(model, driver.name, name, fact.data["attributes"][name])
 
 
 def _text(value: str) -> str:

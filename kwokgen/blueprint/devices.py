@@ -220,7 +220,12 @@ def offers(name: str, driver: Fact | None, sorts: frozenset[str] = frozenset({"d
     if driver is None:
         return (Offer(name, (f"device.driver == '{name}'",)),)
     return tuple(
-        Offer(entry["name"], tuple(entry["selectors"]), whole=entry.get("of", "devices") == "devices")
-        for entry in driver.data["classes"]
+        Offer(
+            entry["name"],
+            tuple(entry["selectors"]),
+            whole=entry.get("of", "devices") == "devices",
+            at=None if driver.builtin else driver.at.below("classes", index),
+        )
+        for index, entry in enumerate(driver.data["classes"])
         if entry.get("of", "devices") in sorts
     )

@@ -21,6 +21,7 @@ WORDS = {
     "gangs": "gangs of its own",
     "list-attributes": "attributes of several values",
     "partitions": "partitions with counters",
+    "semver-of-two": "semver or isSemver with a second argument",
 }
 
 

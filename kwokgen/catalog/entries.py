@@ -50,6 +50,8 @@ def _limits(data: Mapping[str, int]) -> Limits:
         counters_per_set=data.get("countersPerSet"),
         counters_per_device=data.get("countersPerDevice"),
         consumed_per_slice=data.get("consumedCountersPerSlice"),
+        pods_per_claim=data.get("podsPerClaim"),
+        selectors_per_request=data.get("selectorsPerRequest"),
     )
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from kwokgen.formats import quantity
 from kwokgen.model.claim import DeviceClass
-from kwokgen.model.cluster import SHARD_VALUES, Cluster
+from kwokgen.model.cluster import SHARD_VALUES, Cluster, Patch
 from kwokgen.model.device import Device, Devices, NetworkDevices
 from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node
-from kwokgen.model.place import Place
+from kwokgen.model.place import Path, Place
 from kwokgen.model.pool import Pool
 from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Pos
 
+PATCHED = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
+"""Kinds that hold expressions."""
+
 
 class Selector(NamedTuple):
-    """A CEL expression of the blueprint: of a request for a class that follows from devices, or with "" of any device.
+    """A CEL expression of the user's: of a request for a class that follows from devices, or with "" of any device.
 
     `first` is whether no selector before it keeps devices away.
     """
@@ -30,7 +33,7 @@ class Selector(NamedTuple):
 
 
 def selectors(cluster: Cluster) -> Iterator[Selector]:
-    """Every CEL expression that the blueprint itself has."""
+    """Every CEL expression that the blueprint itself has, its patches too, and of a catalogue beside kwokgen's."""
     written = {entry.name for entry in cluster.device_classes if entry.at.node.child("selectors")}
     for entry in cluster.device_classes:
         yield from _of(entry.at, "")
@@ -38,6 +41,23 @@ def selectors(cluster: Cluster) -> Iterator[Selector]:
         for request in claim.requests:
             for ask in request.asks:
                 yield from _of(ask.at, "" if ask.device_class in written else ask.device_class)
+    offered = [offer.at for each in cluster.published for offer in each.offers if offer.at]
+    for at in {at.pos(): at for at in offered}.values():
+        yield from _of(at, "")
+    for patch in cluster.patches:
+        if patch.kind in PATCHED:
+            yield from _patched(patch, patch.merge, ())
+
+
+def _patched(patch: Patch, part: Any, path: Path) -> Iterator[Selector]:
+    """What a patch writes as `cel: {expression: …}`, wherever the API version of its object has it."""
+    if isinstance(part, Mapping):
+        written = part["expression"] if path[-1:] == ("cel",) and "expression" in part else None
+        if isinstance(written, str):
+            yield Selector(written, patch.at.pos("merge", *path, "expression"), "", first=False)
+    steps = part.items() if isinstance(part, Mapping) else enumerate(part if isinstance(part, list | tuple) else ())
+    for step, below in steps:
+        yield from _patched(patch, below, (*path, step))
 
 
 def _of(at: Place, device_class: str) -> Iterator[Selector]:

@@ -18,5 +18,5 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         # Slow to load, and few blueprints have expressions of their own.
         from kwokgen import cel
 
-        if wrong := cel.mistake(selector.text):
+        for wrong in cel.mistakes(selector.text):
             yield Problem(selector.pos, ID, f"the selector is not CEL of devices: {wrong}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kwokgen.checks._devices import has
 from kwokgen.formats import quantity
-from kwokgen.model.claim import Ask, Claim, Constraint
+from kwokgen.model.claim import Ask, Claim, Constraint, Model
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device, Devices
 from kwokgen.problem import Problem, quoted
@@ -35,21 +35,28 @@ def _offered(cluster: Cluster, ask: Ask) -> list[tuple[Devices, Device]]:
 
 
 def _model(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
-    """The pools with the model whose devices are of the class, where that is known."""
+    """Devices of the class have what the model is selected by; a class of one's own may be of any device."""
     if ask.model is None:
         return
-    offered = {offer.name for each in cluster.published for offer in each.offers}
-    pools = [pool for pool in cluster.pools if pool.gpus and pool.slices and pool.gpus.model]
+    derived = ask.device_class in {offer.name for each in cluster.published for offer in each.offers}
+    meant = [(each, each.offered(ask.device_class) if derived else each.devices) for each in cluster.published]
+    if any(_is(ask.model, each.driver, device) for each, devices in meant for device in devices):
+        return
+    published = [each for each, devices in meant if devices]
     models = {
-        pool.gpus.model
-        for pool in pools
-        if pool.gpus
-        and pool.gpus.model
-        and (ask.device_class not in offered or pool.gpus.devices.offered(ask.device_class))
+        pool.gpus.model for pool in cluster.pools if pool.gpus and pool.gpus.model and pool.gpus.devices in published
     }
-    if ask.model not in models:
-        message = f'no device of the class "{ask.device_class}" is of the model "{ask.model}". available: {quoted(models) or "none"}'
-        yield Problem(ask.at.pos("model"), ID, message, ELSEWHERE, "warning")
+    message = f'no device of the class "{ask.device_class}" is of the model "{ask.model.name}"'
+    if ask.model.name in models:
+        message += f': none has the {ask.model.attribute} "{ask.model.value}", by which the claim selects it'
+    else:
+        message += f". available: {quoted(models) or 'none'}"
+    yield Problem(ask.at.pos("model"), ID, message, ELSEWHERE, "warning")
+
+
+def _is(model: Model, driver: str, device: Device) -> bool:
+    own = device.attributes.get(model.attribute) if driver == model.driver else None
+    return model.value in (own, device.attributes.get(f"{model.driver}/{model.attribute}"))
 
 
 def _profile(cluster: Cluster, ask: Ask) -> Iterator[Problem]:

@@ -1,10 +1,11 @@
-"""Devices: no more taints, counters and parameters than the API server takes."""
+"""Devices and claims: no more taints, counters, selectors and parameters than the API server takes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 
+from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Opaque
 from kwokgen.model.place import Place
@@ -12,8 +13,10 @@ from kwokgen.model.target import Limits
 from kwokgen.problem import Problem
 
 ID = "device-limit"
-SUMMARY = "Taints and counters of devices, and parameters for drivers, keep to the API's limits"
+SUMMARY = "Taints and counters of devices, selectors of claims, and parameters for drivers, keep to the API's limits"
 MOST_PARAMETERS = 10_240
+MOST_CONFIG = 32
+"""DeviceConfigMaxSize: https://pkg.go.dev/k8s.io/api/resource/v1#pkg-constants ."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
@@ -26,6 +29,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         yield from _parameters(entry.config, entry.at)
     for claim in cluster.claims:
         yield from _parameters(claim.config, claim.at)
+        yield from _written_and_derived(claim, cluster.kubernetes.limits.selectors_per_request)
 
 
 def _taints(devices: Devices, limits: Limits) -> Iterator[Problem]:
@@ -58,6 +62,17 @@ def _counters(devices: Devices, limits: Limits) -> Iterator[Problem]:
     if limits.counters_per_slice and parts > limits.devices_per_advanced_slice:
         message = f"one device is {parts} partitions, which stand in one slice of {limits.devices_per_advanced_slice}"
         yield Problem(pos, ID, message, "offer fewer profiles, or begin them at fewer slices")
+
+
+def _written_and_derived(claim: Claim, most: int | None) -> Iterator[Problem]:
+    """What a claim has by itself beside what is written, whose own number the schema holds."""
+    if len(claim.config) > MOST_CONFIG:
+        message = f"{len(claim.config)} parameters for drivers with those of sharing, a claim may have {MOST_CONFIG}"
+        yield Problem(claim.at.pos("config"), ID, message)
+    for ask in (ask for request in claim.requests for ask in request.asks):
+        if most is not None and len(ask.selectors) > most:
+            message = f"{len(ask.selectors)} selectors with those of model and profile, a request may have {most}"
+            yield Problem(ask.at.pos("selectors"), ID, message, "join some of them by &&")
 
 
 def _parameters(config: Sequence[Opaque], at: Place) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kwokgen.celreads import How, Read
 from kwokgen.checks._devices import Selector, selectors
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device
@@ -21,10 +22,10 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for selector in selectors(cluster):
         from kwokgen import cel
 
-        for section, domain, name in dict.fromkeys(cel.reads(selector.text)):
-            asked = [of for of in _asked(cluster, selector) if selector.device_class or of[0] == domain]
+        for read, how in cel.reads(selector.text).items():
+            asked = [of for of in _asked(cluster, selector) if selector.device_class or of[0] == read.domain]
             if asked:
-                yield from _missing(selector, (section, domain, name), asked)
+                yield from _missing(selector, read, how, asked)
 
 
 def _asked(cluster: Cluster, selector: Selector) -> list[Of]:
@@ -37,20 +38,30 @@ def _asked(cluster: Cluster, selector: Selector) -> list[Of]:
     ]
 
 
-def _missing(selector: Selector, read: tuple[str, str, str], asked: Sequence[Of]) -> Iterator[Problem]:
+def _missing(selector: Selector, read: Read, how: How, asked: Sequence[Of]) -> Iterator[Problem]:
     section, domain, name = read
     had = [_names(section, domain, *of) for of in asked]
     some, others = sum(name in names for names in had), frozenset[str]().union(*had)
-    guarded = any(operator in selector.text for operator in ("&&", "||", "? "))
     if some == 0:
         near = nearest(name, others)
         what = f'the selector reads {section} "{name}" of {domain}, which no device has. available: {quoted(others) or "none"}'
-        hint = f'did you mean "{near}"?' if near else "a pod with this claim is never scheduled"
-        yield Problem(selector.pos, ID, what, hint)
-    elif some < len(asked) and selector.first and selector.device_class and not guarded:
+        never = "a pod with this claim is never scheduled" if how != "perhaps" else f"ask for it: {_optional(read)}"
+        yield Problem(
+            selector.pos,
+            ID,
+            what,
+            f'did you mean "{near}"?' if near else never,
+            "warning" if how == "perhaps" else "error",
+        )
+    elif some < len(asked) and selector.first and selector.device_class and how == "always":
         what = f'the selector reads {section} "{name}", which {len(asked) - some} devices of the class do not have'
-        hint = f"at the first of them the scheduler gives up: device.{section}['{domain}'].?{name}.orValue(…)"
-        yield Problem(selector.pos, ID, what, hint, "warning")
+        yield Problem(
+            selector.pos, ID, what, f"at the first of them the scheduler gives up: {_optional(read)}", "warning"
+        )
+
+
+def _optional(read: Read) -> str:
+    return f"device.{read.section}['{read.domain}'].?{read.name}.orValue(…)"
 
 
 def _names(section: str, domain: str, driver: str, device: Device) -> frozenset[str]:

@@ -30,6 +30,15 @@ class Toleration(NamedTuple):
     seconds: int | None = None
 
 
+class Model(NamedTuple):
+    """A GPU of the catalogue, and the attribute of its driver's devices that a claim knows it by."""
+
+    name: str
+    driver: str
+    attribute: str
+    value: str
+
+
 class Ask(NamedTuple):
     """A number of devices of a class; a `count` of None is all that match."""
 
@@ -37,7 +46,7 @@ class Ask(NamedTuple):
     device_class: str
     count: int | None  # type: ignore[assignment]  # over the method of tuples
     selectors: tuple[str, ...]
-    model: str | None
+    model: Model | None
     capacity: Mapping[str, str]
     tolerations: tuple[Toleration, ...]
     at: Place

@@ -93,11 +93,15 @@ class Opaque(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A DeviceClass that a driver ships, for whole devices, for partitions, or where `whole` is None for both."""
+    """A DeviceClass that a driver ships, for whole devices, for partitions, or where `whole` is None for both.
+
+    `at` is its entry in a catalogue of the user's own.
+    """
 
     name: str
     selectors: tuple[str, ...]
     whole: bool | None = None
+    at: Place | None = None
 
 
 class Devices(NamedTuple):

@@ -25,6 +25,8 @@ class Limits(NamedTuple):
     counters_per_set: int | None = None
     counters_per_device: int | None = None
     consumed_per_slice: int | None = None
+    pods_per_claim: int | None = None
+    selectors_per_request: int | None = None
 
 
 class Feature(NamedTuple):

@@ -565,3 +565,33 @@ def test_names_of_partitions_with_no_such_place(tmp_path: Path, names: str) -> N
     [found] = problems(lambda: cut(tmp_path, names, "{mode: dynamic}"))
     assert found.pos.file.endswith("own.example.com.yaml")
     assert "does not fit" in found.message
+
+
+OWN_DRIVER = """\
+summary: A driver of our own
+source: our shelf
+checked: "2026-01-01"
+confidence: real
+deviceName: "dev-{index}"
+classes:
+- name: fast.example.com
+  selectors:
+  - "device.driver == 'dev.example.com'"
+  - "device.driver = 'dev.example.com'"
+- name: other.example.com
+  selectors:
+  - "device.attributes['dev.example.com'].sped == 1"
+attributes: {speed: 1}
+"""
+
+
+def test_selectors_of_a_driver_are_compiled(tmp_path: Path) -> None:
+    """A class of the catalogue goes to the API server as any other, and what is wrong stands in the catalogue's file."""
+    own = folder(tmp_path / "own", drivers__dev=OWN_DRIVER)
+    (tmp_path / "own/drivers/dev.yaml").rename(tmp_path / "own/drivers/dev.example.com.yaml")
+    spec = (
+        "pools: [{name: a, count: 1, machine: {cpu: 1, memory: 1Gi}, devices: [{driver: dev.example.com, count: 1}]}]"
+    )
+    found = problems(lambda: of(tmp_path, spec, own))
+    assert {Path(problem.pos.file).name for problem in found} == {"dev.example.com.yaml"}
+    assert [(problem.pos.line, problem.code) for problem in found] == [(10, "selector"), (13, "selector-reads")]

@@ -54,6 +54,14 @@ RULE_CONFIGS = dict.fromkeys(("1.33", "1.34", "1.35"), "resource.k8s.io/v1alpha3
 }
 SHARING = before("1.36", "DRAConsumableCapacity", since="1.34")
 BY_RESOURCE = before("1.36", "DRAExtendedResource", since="1.34")
+GANGS = {"1.35": ("GenericWorkload", "GangScheduling"), "1.36": ("GenericWorkload", "GangScheduling")} | {
+    "1.37": ("GenericWorkload",)
+}
+GANG_CONFIGS = {
+    "1.35": "scheduling.k8s.io/v1alpha1=true",
+    "1.36": "scheduling.k8s.io/v1alpha2=true",
+    "1.37": "scheduling.k8s.io/v1beta1=true",
+}
 LISTS = before("1.38", "DRAListTypeAttributes", since="1.36")
 TABLE = {
     "no-devices": Row(NODE, None, None),
@@ -155,6 +163,21 @@ TABLE = {
         "list-attributes",
         "1.36",
         LISTS,
+    ),
+    "gang": Row(NODE + "workloads: [{name: w, kind: job, gang: true}]", "gangs", "1.35", GANGS, GANG_CONFIGS),
+    "claim-of-a-gang": Row(
+        GPUS % "" + "claims: [{name: one, shared: gang, requests: [{deviceClassName: gpu.example.com}]}]\n"
+        "workloads: [{name: w, kind: job, gang: true, claims: [one]}]",
+        "gang-claims",
+        "1.36",
+        {minor: (*gates, "DRAWorkloadResourceClaims") for minor, gates in GANGS.items()},
+        GANG_CONFIGS,
+    ),
+    "selector-of-a-normalised-version": Row(
+        GPUS % ", attributes: {v: {version: 1.0.0}}"
+        + CLAIM % """, selectors: ["device.attributes['gpu.example.com'].v == semver('v1.0', true)"]""",
+        "semver-of-two",
+        "1.34",
     ),
     "distinct-attribute": Row(
         GPUS % ", pcieRoots: 2" + "claims: [{name: one, requests: [{deviceClassName: gpu.example.com, count: 2}], "
