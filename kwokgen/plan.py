@@ -9,6 +9,7 @@ from kwokgen.bundle import Bundle
 from kwokgen.model.target import Requirements
 from kwokgen.needs import requirements
 from kwokgen.pipeline import Rendered
+from kwokgen.timeline import Moment, timeline
 
 OBJECTS_A_SECOND = 45
 """What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, 37 at 10,000
@@ -17,7 +18,10 @@ LEASE_RENEWALS = 4
 
 
 class Plan(NamedTuple):
-    """Figures of a bundle; rates are per second over the whole cluster."""
+    """Figures of a bundle; rates are per second over the whole cluster.
+
+    `smear_seconds` lie between the creation of the first and of the last node of one apply.
+    """
 
     name: str
     kubernetes: str
@@ -30,6 +34,8 @@ class Plan(NamedTuple):
     lease_writes: float
     apply_seconds: int
     requirements: Requirements
+    timeline: tuple[Moment, ...]
+    smear_seconds: int
 
 
 def plan(rendered: Rendered) -> Plan:
@@ -52,6 +58,8 @@ def plan(rendered: Rendered) -> Plan:
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
         apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
         requirements=requirements(cluster),
+        timeline=timeline(cluster),
+        smear_seconds=round(cluster.nodes / OBJECTS_A_SECOND),
     )
 
 

@@ -9,6 +9,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.needs import requirements
 from kwokgen.resources import configuration
 from kwokgen.series import Series, filled
+from kwokgen.timeline import timeline
 
 ALWAYS = (
     ("apps/v1", "Deployment"),
@@ -31,6 +32,7 @@ def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str
         _needed(cluster),
         _apply(cluster, apply, kustomized=kustomized),
         _wait(cluster),
+        _faults(cluster),
         _end(cluster, series, apply),
     )
     return "\n".join(line for part in parts for line in part)
@@ -113,6 +115,22 @@ def _wait(cluster: Cluster) -> Iterator[str]:
         yield f"kubectl wait --for=condition=Complete job {label} -n {namespace} --timeout=1h"
     if cluster.workloads:
         yield "kubectl replace --force -f 80-workloads.yaml"
+    yield "```"
+    yield ""
+
+
+def _faults(cluster: Cluster) -> Iterator[str]:
+    """Commands only: what a fault does stands in `kwokgen plan`."""
+    by_hand = [moment for moment in timeline(cluster) if moment.command]
+    if not by_hand:
+        return
+    yield "## Faults by hand"
+    yield ""
+    yield "An apply of the nodes, or of their slices, sets the labels back and so ends the faults."
+    yield ""
+    yield "```sh"
+    for moment in by_hand:
+        yield f"{moment.command}  # {moment.fault}: {moment.what[0] if moment.what == ('recovers',) else moment.entry}"
     yield "```"
     yield ""
 

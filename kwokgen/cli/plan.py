@@ -11,6 +11,7 @@ from kwokgen.cli.options import Blueprint, Catalogs, Format, Formats, Overlays, 
 
 if TYPE_CHECKING:
     from kwokgen.plan import Plan
+    from kwokgen.timeline import Moment
 
 
 def register(app: typer.Typer) -> None:
@@ -36,12 +37,16 @@ def plan(
         warn(done.warnings)
         figures = planned(done)
     if format_ is Format.json:
-        typer.echo(dumped(figures._asdict() | {"requirements": figures.requirements._asdict()}))
+        moments = [moment._asdict() | {"time": moment.time} for moment in figures.timeline]
+        parts = {"requirements": figures.requirements._asdict(), "timeline": moments}
+        typer.echo(dumped(figures._asdict() | parts))
         return
     rows = list(_rows(figures))
     wide = max(len(name) for name, _ in rows)
     for name, value in rows:
         typer.echo(visible(f"{name:<{wide}}  {value}"))
+    for line in _timeline(figures):
+        typer.echo(visible(line))
 
 
 def _rows(figures: Plan) -> Iterator[tuple[str, str]]:
@@ -61,6 +66,28 @@ def _rows(figures: Plan) -> Iterator[tuple[str, str]]:
         yield "must have", f"runtime-config {entry} on the API server"
     for other in needed.others:
         yield "must have", other
+
+
+def _timeline(figures: Plan) -> Iterator[str]:
+    if not figures.timeline:
+        return
+    yield ""
+    smear = (
+        f", about {_duration(figures.smear_seconds)} apart for the first and the last" if figures.smear_seconds else ""
+    )
+    yield f"timeline: T is each node's creation{smear}"
+    wide = max(len(moment.time) for moment in figures.timeline)
+    for moment in figures.timeline:
+        yield f"  {moment.time:<{wide}}  {_who(moment)} {moment.fault} ({moment.entry}): {', '.join(moment.what)}"
+        if moment.command:
+            yield f"  {'':<{wide}}  {moment.command}"
+    if down := sum(moment.nodes for moment in figures.timeline if "Ready=False" in moment.what):
+        yield f"  Pods leave NotReady nodes one node each 10 s, the controller manager's rate: {_duration(10 * down)} for {down:,}."
+
+
+def _who(moment: Moment) -> str:
+    names = ", ".join(moment.first)
+    return names if moment.nodes <= len(moment.first) else f"{moment.nodes:,} nodes ({names}, …)"
 
 
 def _duration(seconds: int) -> str:
