@@ -7,6 +7,8 @@ from kwokgen.model.device import Mark
 from kwokgen.model.place import Place
 from kwokgen.model.taint import Taint
 
+NAMES = {"devices": "device", "gpus": "GPU", "nodes": "node"}
+
 
 def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tuple[Mark, ...]:
     """Taints and missing devices."""
@@ -45,7 +47,7 @@ def ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[t
         if low > high:
             scope.fail(pos, "devices", f"the range {written} ends before it begins", f"write {high}-{low}")
         elif high >= count:
-            scope.fail(pos, "devices", f"there is no {key.removesuffix('s')} {high}: they are 0 to {count - 1}")
+            scope.fail(pos, "devices", f"there is no {NAMES[key]} {high}: they are 0 to {count - 1}")
         else:
             done.append((low, high))
     return tuple(done)

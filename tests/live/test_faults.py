@@ -1,0 +1,288 @@
+"""Faults on real KWOK: what a node, its slices and its events say before, while and after, and when."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kwokgen.catalog import Catalog, Fact
+from kwokgen.pipeline import render
+from kwokgen.problem import Pos
+from kwokgen.timeline import timeline
+from testbed import removing, running
+from testbed.bundle import Bundle
+from testbed.cluster import Cluster
+from tests.live.conftest import Applied
+from tests.live.rendering import written
+from tests.live.test_bundles import errors_of_kwok
+from tests.live.test_playing import restart, until
+
+pytestmark = pytest.mark.live
+
+SECONDS = 60
+PATIENCE = 20
+"""The controller manager taints a NotReady node within seconds, and the next one ten seconds later."""
+LATE = 4
+"""Seconds that a busy machine may take more."""
+MODELS = {"Ampere": "a100-sxm4-80gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "gb200", "Turing": "t4"}
+"""A GPU of each architecture that entries name."""
+CONTROL_PLANE = {"node.kubernetes.io/", "app.kubernetes.io/"}
+"""Taints and labels that the control plane adds."""
+
+
+class Case(NamedTuple):
+    """An entry of the catalogue on a node of its own, with GPUs as DRA devices or as an extended resource."""
+
+    name: str
+    entry: Fact
+    dra: bool
+
+    @property
+    def pool(self) -> str:
+        """A pool's parts; the detector that is asked first watches its nodes."""
+        models = self.entry.data.get("architectures", ["Hopper"])
+        gpus = f", gpus: {{model: {MODELS[models[0]]}, count: 2}}" if self.entry.data["of"] == "gpu" else ""
+        expose = "" if self.dra else ", expose: extended-resource"
+        named = [name for name in self.entry.data["effects"].get("conditions", {}) if name != "kubelet"]
+        watched = f", detectors: [{named[0]}]" if named else ""
+        return f"{{name: {self.name}, count: 1, machine: {{cpu: 8, memory: 64Gi}}{gpus}{expose}{watched}}}"
+
+    @property
+    def fault(self) -> str:
+        return f"{{name: {self.name}, fault: {self.entry.name}, on: {{pool: {self.name}}}, start: {{manual: true}}}}"
+
+
+def cases() -> Iterator[Case]:
+    catalog = Catalog()
+    for name in catalog.names("faults"):
+        entry = catalog.get("faults", name, Pos("tests"), "fault")
+        yield Case(name, entry, dra=True)
+        if "allocatable" in entry.data["effects"]:
+            yield Case(f"{name}-plugin", entry, dra=False)
+
+
+CASES = list(cases())
+
+
+def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path) -> None:
+    """All at once, by the printed commands: what each entry expects is there, alone, and gone again when it is over."""
+    folder = written("faults", gated.minor, tmp_path / "b", spec(gated.minor))
+    moments = [moment for moment in timeline(rendered(folder).cluster) if moment.command]
+    switches = {word: [each.command for each in moments if f"={word} " in each.command] for word in ("on", "off")}
+    assert len(switches["on"]) == len(switches["off"]) == len(CASES)
+    with removing.applied(gated, folder, limit=180) as live:
+        before = seen(gated, live)
+        switch(gated, switches["on"])
+        until(lambda: marked(gated, live) == {"active": len(CASES)}, SECONDS, "every fault has begun")
+        deadline = time.monotonic() + PATIENCE
+        while (wrong := differences(before, seen(gated, live))) and time.monotonic() < deadline:
+            time.sleep(1)
+        assert wrong == {}
+        switch(gated, switches["off"])
+        until(lambda: marked(gated, live) == {"over": len(CASES)}, SECONDS, "every fault is over")
+        until(lambda: seen(gated, live) == before, SECONDS, "everything is as before")
+        assert errors_of_kwok(gated, live) == []
+
+
+def spec(minor: str) -> str:
+    """Device taints are left out where the minor has none."""
+    faults = [case.fault for case in CASES]
+    return f"pools: [{', '.join(case.pool for case in CASES)}]\nfaults: [{', '.join(faults)}]" + " " * (minor == "")
+
+
+def rendered(folder: Path) -> Any:
+    return render(str(folder.with_name(f"{folder.name}.yaml")))
+
+
+def switch(cluster: Cluster, commands: list[str]) -> None:
+    for command in commands:
+        program, *arguments = command.split()
+        assert program == "kubectl"
+        cluster.kubectl(*arguments)
+
+
+def marked(cluster: Cluster, live: Bundle) -> dict[str, int]:
+    """How many nodes say that their fault is active or over."""
+    nodes = cluster.get("nodes", "-l", live.selector)
+    said = (value for node in nodes for key, value in node["metadata"]["annotations"].items() if is_mark(key))
+    return dict(Counter(said))
+
+
+def is_mark(key: str) -> bool:
+    return key.startswith("kwokgen.io/fault-") and not key.endswith("-since")
+
+
+Seen = dict[str, dict[str, Any]]
+
+
+def seen(cluster: Cluster, live: Bundle) -> Seen:
+    """By pool, what faults change of its node and of its slice."""
+    found: Seen = {}
+    for node in cluster.get("nodes", "-l", live.selector):
+        meta, status = node["metadata"], node["status"]
+        found[meta["labels"]["kwokgen.io/pool"]] = {
+            "conditions": {
+                each["type"]: (each["status"], each.get("reason", ""), each.get("message", ""))
+                for each in status["conditions"]
+                if each["type"] != "KwokgenFault"
+            },
+            "taints": sorted(
+                (each["key"], each.get("value", ""), each["effect"]) for each in node["spec"].get("taints", ())
+            ),
+            "cordon": node["spec"].get("unschedulable", False),
+            "labels": {key: value for key, value in meta["labels"].items() if not key.startswith("kwokgen.io/fault-")},
+            "allocatable": status["allocatable"].get("nvidia.com/gpu"),
+            "devices": {},
+        }
+    for each in cluster.get("resourceslices", "-l", live.selector):
+        devices = {entry["name"]: entry.get("basic", entry).get("taints", ()) for entry in each["spec"]["devices"]}
+        found[each["metadata"]["labels"]["kwokgen.io/pool"]]["devices"] = {
+            name: [(taint["key"], taint.get("value", ""), taint["effect"]) for taint in taints]
+            for name, taints in devices.items()
+        }
+    return found
+
+
+def differences(before: Seen, during: Seen) -> dict[str, str]:
+    return {case.name: wrong for case in CASES if (wrong := differs(case, before, during))}
+
+
+def differs(case: Case, before: Seen, during: Seen) -> str:
+    """What is not as the entry says; `expect` is held against what schedulers look at."""
+    effects, old, new = case.entry.data["effects"], before[case.name], during[case.name]
+    optional = set(case.entry.data.get("optional", ()))
+    wanted = {key: value for key, value in effects.items() if key not in optional}
+    changed = {key for key in old if old[key] != new[key]}
+    expected = {NAMES[key] for key in wanted if key in NAMES}
+    expected -= {"allocatable"} if case.dra else {"devices"}
+    if any(
+        "Ready" in types or "Pressure" in json.dumps(types) or "NetworkUnavailable" in types
+        for types in wanted.get("conditions", {}).values()
+    ):
+        expected |= {"taints"}
+    if changed != expected:
+        return f"changed {sorted(changed)}, expected {sorted(expected)}"
+    closed = new["cordon"] or any(
+        effect != "PreferNoSchedule" for _, _, effect in set(new["taints"]) - set(old["taints"])
+    )
+    if closed != (case.entry.data["expect"]["node"] == "avoided"):
+        return f"the node is {'avoided' if closed else 'used'}"
+    evicted = any(effect == "NoExecute" for _, _, effect in set(new["taints"]) - set(old["taints"]))
+    evicted |= any(effect == "NoExecute" for taints in new["devices"].values() for _, _, effect in taints)
+    if evicted != (case.entry.data["expect"]["pods"] == "evicted"):
+        return f"pods are {'evicted' if evicted else 'left'}"
+    tainted = [name for name, taints in new["devices"].items() if any(effect != "None" for _, _, effect in taints)]
+    wants = ["gpu-0"] if case.dra and case.entry.data["expect"].get("gpu") == "avoided" else []
+    return "" if tainted == wants else f"devices {tainted} are tainted"
+
+
+NAMES = {
+    "conditions": "conditions",
+    "taint": "taints",
+    "cordon": "cordon",
+    "labels": "labels",
+    "allocatable": "allocatable",
+    "deviceTaint": "devices",
+}
+
+
+PLANNED = """
+controller: {nodeLeaseDuration: 10s}
+pools:
+- {name: a, count: 3, machine: {cpu: 8, memory: 64Gi}, gpus: {model: h100-sxm5-80gb, count: 2}, expose: extended-resource}
+- {name: b, count: 1, machine: {cpu: 8, memory: 64Gi}, gpus: {model: h100-sxm5-80gb, count: 2}, lifecycle: beating}
+lifecycles:
+- {name: steady, nodes: heartbeat-lease}
+- {name: beating, nodes: heartbeat, heartbeat: 2s}
+- {name: normal, pods: timed}
+faults:
+- {name: first, fault: xid-79, on: {pool: a, nodes: [0]}, start: {after: 20s}, for: 20s, effects: {taint: true, cordon: true}}
+- {name: again, fault: xid-79, on: {pool: a, nodes: [0], gpus: [1]}, start: {after: 50s}, for: 10s}
+- {name: down, fault: node-not-ready, on: {pool: a, nodes: [1]}, start: {after: 20s}, for: 15s}
+- {name: born, fault: xid-79, on: {pool: a, nodes: [2]}, effects: {taint: true}}
+- {name: beaten, fault: xid-79, on: {pool: b}, start: {after: 15s}, for: 15s}
+"""
+
+
+TIMES = {
+    ("a-0", "first active"): 20, ("a-0", "first over"): 40, ("a-0", "again active"): 50, ("a-0", "again over"): 60,
+    ("a-1", "down active"): 20, ("a-1", "down over"): 35, ("b-0", "beaten active"): 15, ("b-0", "beaten over"): 30,
+}  # fmt: skip
+"""The seconds of a node's life at which its marks turn."""
+AWAY = ("a-0", "again over")
+"""What KWOK is not there for; a new one plays nothing until the lease of the old has ended."""
+LEASE = 10
+
+
+class Watch:
+    """The marks of nodes as they come, each with the age of its node in seconds."""
+
+    def __init__(self, cluster: Cluster, live: Bundle) -> None:
+        self.cluster, self.live = cluster, live
+        self.found: dict[tuple[str, str], float] = {}
+
+    def until(self, age: float) -> None:
+        """Looks until the oldest node has an age."""
+        while self.look() < age:
+            time.sleep(0.4)
+
+    def look(self) -> float:
+        """Notes what is new, and gives the age of the oldest node."""
+        there = nodes(self.cluster, self.live)
+        for name, node in there.items():
+            for key, value in node["metadata"]["annotations"].items():
+                if is_mark(key):
+                    self.found.setdefault((name, f"{key.removeprefix('kwokgen.io/fault-')} {value}"), age_of(node))
+        return max(map(age_of, there.values()))
+
+
+def test_planned_faults_come_and_go_in_time(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """To the second, once each; what an apply heals comes back; a KWOK that was away for the end catches up."""
+    folder = written("planned", cluster.minor, tmp_path / "b", PLANNED)
+    with applied(folder, ready=False) as live:
+        running.wait(cluster, live, jobs=False, limit=SECONDS)
+        born = seen(cluster, live)
+        assert nodes(cluster, live)["a-2"]["spec"]["taints"][-1]["key"] == "nvidia.com/gpu-error"
+        watch = Watch(cluster, live)
+        watch.until(30)
+        cluster.kubectl("apply", "-f", str(folder / "40-nodes-a.yaml"))
+        until(lambda: tainted(cluster, live, "a-0"), 5, "the taint that an apply took is back")
+        watch.until(52)
+        (kwok,) = (process for process in cluster.running if process.name == live.controllers[0].name)
+        cluster.end(kwok)
+        watch.until(62)
+        restart(cluster, live, live.controllers[0].name)
+        watch.until(62 + LEASE + LATE)
+        assert watch.found.keys() == TIMES.keys()
+        assert 60 < watch.found.pop(AWAY) <= 62 + LEASE + LATE
+        assert {key: age for key, age in watch.found.items() if not TIMES[key] <= age <= TIMES[key] + LATE} == {}
+        assert counted(cluster) == {"a-0": 2, "b-0": 1}
+        assert seen(cluster, live)["a"]["conditions"].keys() >= born["a"]["conditions"].keys()
+        assert errors_of_kwok(cluster, live) == []
+
+
+def counted(cluster: Cluster) -> dict[str, int]:
+    """How often each node was said to have the error."""
+    found: Counter[str] = Counter()
+    for event in cluster.get("events", "-n", "default"):
+        if event["reason"] == "XidError":
+            found[event["involvedObject"]["name"]] += event.get("count", 1)
+    return dict(found)
+
+
+def nodes(cluster: Cluster, live: Bundle) -> dict[str, dict[str, Any]]:
+    return {node["metadata"]["name"]: node for node in cluster.get("nodes", "-l", live.selector)}
+
+
+def tainted(cluster: Cluster, live: Bundle, name: str) -> bool:
+    return any(taint["key"] == "nvidia.com/gpu-error" for taint in nodes(cluster, live)[name]["spec"]["taints"])
+
+
+def age_of(node: dict[str, Any]) -> float:
+    created = datetime.fromisoformat(node["metadata"]["creationTimestamp"])
+    return (datetime.now(UTC) - created).total_seconds()
