@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations, takewhile
 from typing import Any, NamedTuple
 
-from kwokgen import apirules, apischema, devicerules
+from kwokgen import apirules, apischema, devicerules, resources
 from kwokgen.conform import shortened
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
+from kwokgen.patches import means
 from kwokgen.problem import Pos, Problem, Related
 from kwokgen.series import Document, Run, Series, filled
 
 Path = tuple[str | int, ...]
 Finding = tuple[Path, str]
+OPAQUE = ("opaque", "parameters")
+"""What is a driver's, and may be anything."""
 
 
 def verify(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
     """Every object that the API server would refuse, drop or change, at the place that asked for it."""
+    blame = _Blame(cluster)
     problems: list[Problem] = []
     for one in series:
-        seen: set[int] = set()
-        for run in one.runs:
-            if id(run.shape) in seen:
-                continue
-            seen.add(id(run.shape))
-            # Names only grow with the index, so the last row has the longest.
-            rows = [filled(document, one.columns, run.last) for document in run.shape.documents]
-            found = [(row, finding) for row in rows for finding in _findings(cluster, row)]
-            found += () if found else devicerules.pool_findings(rows)
-            problems += [_problem(cluster, one, row, finding) for row, finding in found]
+        for rows in _rows(one):
+            problems += [_problem(blame, one, row, finding) for row, finding in _found(cluster, rows)]
             problems += [problem for row in rows for problem in _large(one, row)]
     return (*problems, *_twice(series))
+
+
+def _rows(series: Series) -> Iterator[list[Document]]:
+    """The documents of each shape, once."""
+    seen: set[int] = set()
+    for run in series.runs:
+        if id(run.shape) not in seen:
+            seen.add(id(run.shape))
+            # Names only grow with the index, so the last row has the longest.
+            yield [filled(document, series.columns, run.last) for document in run.shape.documents]
+
+
+def _found(cluster: Cluster, rows: Sequence[Document]) -> Iterator[tuple[Document, Finding]]:
+    found = [(row, finding) for row in rows for finding in _findings(cluster, row)]
+    # The rules of a pool read slices that are right.
+    yield from found or devicerules.pool_findings(rows)
 
 
 def _large(series: Series, document: Document) -> Iterator[Problem]:
@@ -44,17 +57,37 @@ def _large(series: Series, document: Document) -> Iterator[Problem]:
 
 
 def _findings(cluster: Cluster, document: Document) -> Iterable[Finding]:
-    found = tuple(apischema.findings(document, cluster.kubernetes.minor))
+    empty = tuple((path, "null in a list takes nothing away: leave the key out") for path in _nulls(document, ()))
+    # To the server a key without a value is not there: https://pkg.go.dev/encoding/json#Unmarshal
+    said = _said(document)
+    found = empty or tuple(apischema.findings(said, cluster.kubernetes.minor))
     # The rules read fields that only an object of the right shape has.
-    return found or tuple(apirules.findings(document, cluster.kubernetes))
+    return found or tuple(apirules.findings(said, cluster.kubernetes))
 
 
-def _problem(cluster: Cluster, series: Series, document: Document, finding: Finding) -> Problem:
+def _nulls(value: Any, path: Path, *, listed: bool = False) -> Iterator[Path]:
+    if value is None and listed:
+        yield path
+    elif isinstance(value, dict) and path[-2:] != OPAQUE:
+        for key, below in value.items():
+            yield from _nulls(below, (*path, key), listed=listed)
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _nulls(below, (*path, index), listed=True)
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _said(below) for key, below in value.items() if below is not None}
+    return [_said(below) for below in value] if isinstance(value, list) else value
+
+
+def _problem(blame: _Blame, series: Series, document: Document, finding: Finding) -> Problem:
     path, message = finding
     name = f"{document['kind']} {document['metadata'].get('name', '')}"
     dotted = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     text = f"{shortened(name)}: {dotted}: {message}" if dotted else f"{shortened(name)}: {message}"
-    patch = _patch(cluster.patches, document["kind"], path)
+    patch = blame.patch(series, document, path)
     if patch:
         return Problem(_deepest(patch.at, path, message), "refused", text, related=(_asked(series.at.pos()),))
     # A module, or the catalogue file of a template.
@@ -67,13 +100,35 @@ def _asked(pos: Pos) -> Related:
     return Related(pos, "asked for the object")
 
 
-def _patch(patches: Sequence[Patch], kind: str, path: Path) -> Patch | None:
-    """The last patch that wrote a path, or something that holds it."""
-    found: Patch | None = None
-    for patch in patches:
-        if patch.kind == kind and _reaches(patch.merge, path):
-            found = patch
-    return found
+@dataclass(slots=True, eq=False, repr=False)
+class _Blame:
+    """Who made an object wrong: a patch that wrote the part, or one that wrote what the part must agree with."""
+
+    cluster: Cluster
+    before: dict[Pos, set[Path]] = field(default_factory=dict)
+
+    def patch(self, series: Series, document: Document, path: Path) -> Patch | None:
+        """The last patch that wrote a path or something that holds it, or without which nothing was wrong there."""
+        meant = [patch for patch in self.cluster.patches if means(patch, series.pool, document)]
+        wrote = [patch for patch in meant if _reaches(patch.merge, path)]
+        if meant and not wrote and path not in self._before(series.at.pos()):
+            nearest = max(_shared(patch.merge, path) for patch in meant)
+            wrote = [patch for patch in meant if _shared(patch.merge, path) == nearest]
+        return wrote[-1] if wrote else None
+
+    def _before(self, pos: Pos) -> set[Path]:
+        """What is wrong at a place without any patch."""
+        if pos not in self.before:
+            rows = (rows for one in resources.build(self.cluster) if one.at.pos() == pos for rows in _rows(one))
+            self.before[pos] = {path for each in rows for _, (path, _) in _found(self.cluster, each)}
+        return self.before[pos]
+
+
+def _shared(merge: Any, path: Path) -> int:
+    """How many steps of a path a merge goes along."""
+    if not path or not isinstance(merge, Mapping) or path[0] not in merge:
+        return 0
+    return 1 + _shared(merge[path[0]], path[1:])
 
 
 def _reaches(merge: Any, path: Path) -> bool:
