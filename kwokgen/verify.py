@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, takewhile
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from kwokgen import apirules, apischema, devicerules, resources
@@ -13,7 +13,7 @@ from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
 from kwokgen.patches import means
 from kwokgen.problem import Pos, Problem, Related
-from kwokgen.series import Document, Run, Series, filled
+from kwokgen.series import Document, Join, Run, Series, Slot, filled
 
 Path = tuple[str | int, ...]
 Finding = tuple[Path, str]
@@ -145,47 +145,78 @@ def _deepest(at: Place, path: Path, message: str) -> Pos:
 
 
 class _Names(NamedTuple):
-    """The names of a run's document: the same for all rows but for what stands between `before` and `after`."""
+    """The names of a document in all runs of a series: the same but for what stands between `before` and `after`."""
 
     series: Series
-    run: Run
     name: Any
+    runs: tuple[Run, ...]
     before: str
     after: str
 
-    def all(self) -> Iterator[str]:
-        return (filled(self.name, self.series.columns, index) for index in range(self.run.first, self.run.last + 1))
+    @property
+    def rows(self) -> int:
+        return sum(run.rows for run in self.runs)
 
-    def meets(self, other: _Names) -> bool:
-        """Whether a name of both is possible."""
-        begins = self.before.startswith(other.before) or other.before.startswith(self.before)
-        return begins and (self.after.endswith(other.after) or other.after.endswith(self.after))
+    def all(self) -> Iterator[str]:
+        indexes = (index for run in self.runs for index in range(run.first, run.last + 1))
+        return (filled(self.name, self.series.columns, index) for index in indexes)
+
+    def ends_like(self, other: _Names) -> bool:
+        """Whether a name of both is possible, as to its end."""
+        return self.after.endswith(other.after) or other.after.endswith(self.after)
 
 
 def _twice(series: Sequence[Series]) -> Iterator[Problem]:
     """Objects of one identity."""
     for (_, kind, _), named in _named(series).items():
-        for first, second in combinations(named, 2):
-            if first.meets(second) and (same := _same(first, second)):
+        for earlier, later in sorted(_meeting(named)):
+            first, second = named[earlier], named[later]
+            if same := _same(first, second):
                 related = (Related(first.series.at.pos(), "made it first"),)
                 message = f'{kind} "{same}" is made twice'
                 yield Problem(second.series.at.pos(), "duplicate-object", message, related=related)
 
 
+def _meeting(named: Sequence[_Names]) -> Iterator[tuple[int, int]]:
+    """The pairs that may have a name in common: what one begins with is how the other's beginning begins."""
+    # In the order of their beginnings, all that begin with another's follow it.
+    begun: list[int] = []
+    for index in sorted(range(len(named)), key=lambda index: named[index].before):
+        while begun and not named[index].before.startswith(named[begun[-1]].before):
+            begun.pop()
+        yield from ((min(index, other), max(index, other)) for other in begun if named[index].ends_like(named[other]))
+        begun.append(index)
+
+
 def _named(series: Sequence[Series]) -> dict[tuple[str, str, str], list[_Names]]:
     done: dict[tuple[str, str, str], list[_Names]] = {}
     for one in series:
-        for run in one.runs:
-            for document in run.shape.documents:
-                meta = document["metadata"]
-                key = (document["apiVersion"].rpartition("/")[0], document["kind"], meta.get("namespace", ""))
-                # The rows of a run differ in an index, whose digits are all that two names of it need not share.
-                first, last = (filled(meta["name"], one.columns, index) for index in (run.first, run.last))
-                before, after = _common(first, last), _common(first[::-1], last[::-1])[::-1]
-                if run.rows > 1:
-                    before, after = before.rstrip("0123456789"), after.lstrip("0123456789")
-                done.setdefault(key, []).append(_Names(one, run, meta["name"], before, after))
+        for (key, _, _), (name, runs) in _by_name(one).items():
+            # The rows differ in an index, whose digits are all that two names of a series need not share.
+            first, last = (filled(name, one.columns, index) for index in (runs[0].first, runs[-1].last))
+            before, after = _common(first, last), _common(first[::-1], last[::-1])[::-1]
+            if runs[0].first < runs[-1].last:
+                before, after = before.rstrip("0123456789"), after.lstrip("0123456789")
+            done.setdefault(key, []).append(_Names(one, name, tuple(runs), before, after))
     return done
+
+
+def _by_name(series: Series) -> dict[tuple[tuple[str, str, str], int, Any], tuple[Any, list[Run]]]:
+    """The runs of a series that name a document alike: each row of them has another name."""
+    done: dict[Any, tuple[Any, list[Run]]] = {}
+    for run in series.runs:
+        for index, document in enumerate(run.shape.documents):
+            meta = document["metadata"]
+            key = (document["apiVersion"].rpartition("/")[0], document["kind"], meta.get("namespace", ""))
+            done.setdefault((key, index, _alike(meta["name"])), (meta["name"], []))[1].append(run)
+    return done
+
+
+def _alike(name: Any) -> Any:
+    """What two names have in common that differ in nothing but their row."""
+    if isinstance(name, Slot):
+        return (name.column,)
+    return tuple(_alike(part) for part in name.parts) if isinstance(name, Join) else name
 
 
 def _common(first: str, second: str) -> str:
@@ -194,6 +225,6 @@ def _common(first: str, second: str) -> str:
 
 
 def _same(first: _Names, second: _Names) -> str | None:
-    smaller, larger = sorted((first, second), key=lambda names: names.run.rows)
+    smaller, larger = sorted((first, second), key=lambda names: names.rows)
     names = set(smaller.all())
     return next((name for name in larger.all() if name in names), None)
