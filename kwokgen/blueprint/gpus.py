@@ -153,7 +153,7 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         resource=kind.driver.data.get("extendedResource") if kind.driver else written.get("resource"),
         counted=kind.whole.count * _replicas(scope, written, at, extended=extended),
         devices=devices,
-        labels=_labels(kind, written) if kind.driver else {},
+        labels=_labels(scope, kind, written) if kind.driver else {},
         agreements=_agreements(kind.driver),
     )
 
@@ -221,7 +221,7 @@ def _agreements(driver: Fact | None) -> tuple[Agreement, ...]:
     return tuple(Agreement(entry["label"], entry["of"], entry["as"]) for entry in entries)
 
 
-def _labels(kind: _Kind, written: Data) -> dict[str, str]:
+def _labels(scope: Scope, kind: _Kind, written: Data) -> dict[str, str]:
     """What the vendor's operator says of the node; partitions and sharing are told as well."""
     if kind.driver is None or kind.model is None:
         return {}
@@ -233,9 +233,17 @@ def _labels(kind: _Kind, written: Data) -> dict[str, str]:
     done |= {label: value for label, value in told.items() if value is not None and label in done}
     if "replicas" in sharing:
         ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
+        _owned(scope, kind.model, {label for label, value in ways.items() if "{own}" in value} - done.keys())
         done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}
     for profile, number in written.get("partitions", {}).get("layout", {}).items():
         values = {"profile": profile.replace("+", "."), "count": number * kind.whole.count}
         ways = own.get("partitions", {}).get("labels", {})
         done |= {key.format(**values): value.format(**values) for key, value in ways.items()}
     return done
+
+
+def _owned(scope: Scope, model: Fact, missing: set[str]) -> None:
+    """Notes labels that sharing makes others of, and that neither the driver nor the model has."""
+    for label in sorted(missing):
+        message = f'"{model.name}" has no label {label}, of which its sharing makes another'
+        scope.fail(model.at.pos("labels"), "catalog", message, "add it to the model's labels")

@@ -148,6 +148,9 @@ def opaque(
         hint = "write the driver's parameters under config"
         scope.fail(at.pos("by"), "sharing", f"nothing is known of {sharing['by']} {what}", hint)
         return None
+    for key in sharing:
+        if key not in {"by", "replicas", *way["options"]} and key in OPTIONS[sharing["by"]]:
+            scope.fail(at.key(key), "sharing", f'{driver.name} has no "{key}"', "leave it out")
     parameters: dict[str, Any] = deepcopy(dict(way["parameters"]))
     for key, option in way["options"].items():
         if key in sharing and _allowed(scope, sharing[key], option, at.below(key)):
