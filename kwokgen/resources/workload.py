@@ -8,7 +8,6 @@ from typing import Any
 
 from kwokgen.draw import between
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.place import Place
 from kwokgen.model.workload import Workload
 from kwokgen.resources import _pods
 from kwokgen.resources._common import owned
@@ -53,7 +52,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
         yield Series(
             file="80-workloads.yaml",
             runs=(Run(Shape((document,)), 0, workload.count - 1),),
-            at=Place(workload.at.node),
+            at=workload.at,
             by=workload.template.file,
             columns=_columns(cluster, workload),
         )
