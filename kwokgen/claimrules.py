@@ -10,7 +10,7 @@ from typing import Any
 
 from kwokgen.devicerules import Finding, Path, named_once, taint_findings
 from kwokgen.formats import FORMATS, is_subdomain
-from kwokgen.model.target import Kubernetes
+from kwokgen.model.target import Kubernetes, Limits
 from kwokgen.series import Document
 
 ALTERNATIVES = "firstAvailable"
@@ -27,10 +27,10 @@ def rule_findings(document: Document, _kubernetes: Kubernetes) -> Iterator[Findi
         yield path, "without driver or pool the rule would taint devices of the whole cluster"
 
 
-def class_findings(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+def class_findings(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
     """What is wrong with a DeviceClass."""
     spec = document.get("spec", {})
-    yield from _selectors(spec, ("spec",))
+    yield from _selectors(spec, ("spec",), kubernetes.limits)
     yield from _config(spec.get("config", []), ("spec", "config"))
 
 
@@ -44,25 +44,34 @@ def claim_findings(document: Document, kubernetes: Kubernetes) -> Iterator[Findi
         devices = devices.get(str(step), {})
     requests = devices.get("requests", [])
     flat = document["apiVersion"].endswith("/v1beta1")
+    limits = kubernetes.limits
+    yield from _most(devices, "requests", path, limits.requests_per_claim)
+    yield from _most(devices, "constraints", path, limits.constraints_per_claim)
     yield from named_once(requests, (*path, "requests"))
     for index, request in enumerate(requests):
-        yield from _request(request, (*path, "requests", index), "deviceClassName" if flat else "exactly")
+        yield from _request(request, (*path, "requests", index), "deviceClassName" if flat else "exactly", limits)
     total = sum(_least(request) for request in requests)
-    if total > kubernetes.limits.devices_per_claim:
-        most = kubernetes.limits.devices_per_claim
-        yield path, f"{total} devices, a claim may have {most}: pods would wait for ever"
+    if total > limits.devices_per_claim:
+        yield path, f"{total} devices, a claim may have {limits.devices_per_claim}: pods would wait for ever"
     yield from _constraints(devices.get("constraints", []), (*path, "constraints"))
     yield from _config(devices.get("config", []), (*path, "config"))
     yield from _references(devices, path)
 
 
-def _request(request: Mapping[str, Any], path: Path, one: str) -> Iterator[Finding]:
+def _most(holder: Mapping[str, Any], key: str, path: Path, most: int | None) -> Iterator[Finding]:
+    number = len(holder.get(key, ()))
+    if most and number > most:
+        yield (*path, key), f"{number} {key}, there may be {most}"
+
+
+def _request(request: Mapping[str, Any], path: Path, one: str, limits: Limits) -> Iterator[Finding]:
     if bool(request.get(one)) == bool(request.get(ALTERNATIVES)):
         has = "both" if request.get(one) else "neither"
         yield path, f"a request has {one} or {ALTERNATIVES}, this has {has}"
         return
+    yield from _most(request, ALTERNATIVES, path, limits.alternatives_per_request)
     for step, ask in _asks(request):
-        yield from _ask(ask, (*path, *step))
+        yield from _ask(ask, (*path, *step), limits)
 
 
 def _asks(request: Mapping[str, Any]) -> Sequence[tuple[Path, Mapping[str, Any]]]:
@@ -73,18 +82,20 @@ def _asks(request: Mapping[str, Any]) -> Sequence[tuple[Path, Mapping[str, Any]]
     return [(("exactly",), request["exactly"])] if "exactly" in request else [((), request)]
 
 
-def _ask(ask: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def _ask(ask: Mapping[str, Any], path: Path, limits: Limits) -> Iterator[Finding]:
     if not is_subdomain(ask["deviceClassName"]):
         form = FORMATS["dns-subdomain"]
         yield (*path, "deviceClassName"), f'"{ask["deviceClassName"]}" is not {form.what}: {form.allowed}'
-    yield from _selectors(ask, path)
+    yield from _selectors(ask, path, limits)
+    yield from _most(ask, "tolerations", path, limits.tolerations_per_request)
 
 
 def _least(request: Mapping[str, Any]) -> int:
     return min(0 if ask.get("allocationMode") == "All" else ask.get("count", 1) for _, ask in _asks(request))
 
 
-def _selectors(holder: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def _selectors(holder: Mapping[str, Any], path: Path, limits: Limits) -> Iterator[Finding]:
+    yield from _most(holder, "selectors", path, limits.selectors_per_request)
     for index, selector in enumerate(holder.get("selectors", [])):
         if "cel" not in selector:
             yield (*path, "selectors", index), "a selector has cel"

@@ -84,6 +84,9 @@ def _device(body: Mapping[str, Any], path: Path, kubernetes: Kubernetes) -> Iter
     if len(attributes) + len(capacity) > limits.attributes_per_device:
         total = len(attributes) + len(capacity)
         yield path, f"{total} attributes and capacities, a device may have {limits.attributes_per_device}"
+    values = sum(_values(value) for value in attributes.values())
+    if limits.values_per_device and values > limits.values_per_device:
+        yield (*path, "attributes"), f"{values} values in all attributes, a device may have {limits.values_per_device}"
     yield from _names(attributes, (*path, "attributes"))
     yield from _names(capacity, (*path, "capacity"))
     for name, value in attributes.items():
@@ -98,6 +101,10 @@ def _device(body: Mapping[str, Any], path: Path, kubernetes: Kubernetes) -> Iter
         yield (*path, key), "nobody sets conditions of a fake device: its pods would wait for ever"
     yield from _taints(body.get("taints", []), path, limits)
     yield from _consumed(body.get("consumesCounters", []), path, limits)
+
+
+def _values(attribute: Mapping[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, list) else 1 for value in attribute.values())
 
 
 def _names(named: Mapping[str, Any], path: Path) -> Iterator[Finding]:
@@ -138,6 +145,8 @@ def taint_findings(taint: Mapping[str, Any], path: Path, effects: Sequence[str] 
 
 def _consumed(consumed: Sequence[Mapping[str, Any]], path: Path, limits: Limits) -> Iterator[Finding]:
     path = (*path, "consumesCounters")
+    if limits.sets_per_device and len(consumed) > limits.sets_per_device:
+        yield path, f"{len(consumed)} counter sets, a device may consume of {limits.sets_per_device}"
     if limits.counters_per_device:
         total = sum(len(entry["counters"]) for entry in consumed)
         if total > limits.counters_per_device:
