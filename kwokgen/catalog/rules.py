@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,8 +10,6 @@ from kwokgen.problem import Problem, unknown
 
 UUID = "uuid"
 """The attribute of partitions that are there, where a driver names none."""
-WORDS = ("name", "namespace", "labels", "pod")
-"""What makes a workload one of its bundle, on the bundle's nodes."""
 
 
 def check(kind: str, data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
@@ -41,18 +38,7 @@ def _driver(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
             yield Problem(at.key("partitions", "attributes", name), "catalog", message, "leave out one of them")
 
 
-def _workload(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
-    blocks = re.findall(r"\[\[.*?\]\]|\[%.*?%\]", data["template"], re.DOTALL)
-    used = {word for block in blocks for word in re.findall(r"\w+", block)}
-    for word in WORDS:
-        if word not in used:
-            message = f"the template has no [[ {word} ]]"
-            hint = "name, namespace, labels and pod keep what it makes in its bundle and on the bundle's nodes"
-            yield Problem(at.pos("template"), "catalog", message, hint)
-
-
 _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "drivers": _driver,
     "kubernetes": _kubernetes,
-    "workloads": _workload,
 }

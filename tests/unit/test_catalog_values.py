@@ -188,7 +188,7 @@ def test_a_template_without_what_makes_it_one_of_the_bundle(tmp_path: Path, word
     (tmp_path / "t.yaml").write_text(blueprint(spec), encoding="utf-8")
     catalog = written(tmp_path, "workloads", "own", text.replace(f"[[ {word} ]]", "{}"))
     [found] = problems(lambda: render(str(tmp_path / "t.yaml"), catalog=catalog))
-    assert found.message == f"the template has no [[ {word} ]]"
+    assert found.message == f"the template fails: it has no [[ {word} ]]"
     assert (found.pos.file, found.pos.line) == (str(tmp_path / "own" / "workloads" / "own.yaml"), 13)
 
 
