@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kwokgen import devicerules
+from kwokgen import claimrules, devicerules
 from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_subdomain
 from kwokgen.model.target import Kubernetes
 from kwokgen.series import Document
@@ -99,10 +99,6 @@ def _quantities(quantities: Mapping[str, Any], path: tuple[str | int, ...]) -> I
             yield (*path, name), f'"{value}" is not {FORMATS["quantity"].what}: {FORMATS["quantity"].allowed}'
 
 
-def _rule(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
-    yield from devicerules.taint_findings(document["spec"]["taint"], ("spec", "taint"))
-
-
 def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     spec, name = document["spec"], document["metadata"]["name"]
     pod = spec["template"]["spec"]
@@ -140,9 +136,10 @@ def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Findin
 
 _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "Node": _node,
-    "DeviceTaintRule": _rule,
     "ResourceSlice": devicerules.slice_findings,
-    "ResourceClaim": devicerules.claim_findings,
-    "ResourceClaimTemplate": devicerules.claim_findings,
+    "DeviceClass": claimrules.class_findings,
+    "DeviceTaintRule": claimrules.rule_findings,
+    "ResourceClaim": claimrules.claim_findings,
+    "ResourceClaimTemplate": claimrules.claim_findings,
     "Job": _job,
 }

@@ -1,4 +1,4 @@
-"""Rules of resource.k8s.io that the API server and the scheduler have and the JSON Schemas have not.
+"""Rules of devices that the API server and the scheduler have and the JSON Schemas have not.
 
 https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/apis/resource/validation/validation.go
 """
@@ -35,7 +35,7 @@ def slice_findings(document: Document, kubernetes: Kubernetes) -> Iterator[Findi
     if devices and sets and kubernetes.own_counters:
         yield ("spec", "sharedCounters"), "counters and devices are in slices of their own from 1.35 on"
     yield from _sets(sets, limits)
-    yield from _named_once(devices, ("spec", "devices"))
+    yield from named_once(devices, ("spec", "devices"))
     for index, (device, body) in enumerate(zip(devices, bodies, strict=True)):
         path: Path = ("spec", "devices", index, *(("basic",) if "basic" in device else ()))
         yield from _device(body, path, kubernetes)
@@ -46,7 +46,8 @@ def _advanced(body: Mapping[str, Any]) -> bool:
     return bool(body.get("taints") or body.get("consumesCounters") or listed)
 
 
-def _named_once(items: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Finding]:
+def named_once(items: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Finding]:
+    """What is wrong with the names of a list's items, each a DNS label of its own."""
     names = [item["name"] for item in items]
     for index, name in enumerate(names):
         if not is_label(name):
@@ -57,7 +58,7 @@ def _named_once(items: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Find
 
 def _sets(sets: Sequence[Mapping[str, Any]], limits: Limits) -> Iterator[Finding]:
     path: Path = ("spec", "sharedCounters")
-    yield from _named_once(sets, path)
+    yield from named_once(sets, path)
     total = sum(len(entry["counters"]) for entry in sets)
     if limits.sets_per_slice and len(sets) > limits.sets_per_slice:
         yield path, f"{len(sets)} counter sets, a slice may have {limits.sets_per_slice}"
@@ -83,6 +84,9 @@ def _device(body: Mapping[str, Any], path: Path, kubernetes: Kubernetes) -> Iter
     if len(attributes) + len(capacity) > limits.attributes_per_device:
         total = len(attributes) + len(capacity)
         yield path, f"{total} attributes and capacities, a device may have {limits.attributes_per_device}"
+    values = sum(_values(value) for value in attributes.values())
+    if limits.values_per_device and values > limits.values_per_device:
+        yield (*path, "attributes"), f"{values} values in all attributes, a device may have {limits.values_per_device}"
     yield from _names(attributes, (*path, "attributes"))
     yield from _names(capacity, (*path, "capacity"))
     for name, value in attributes.items():
@@ -97,6 +101,10 @@ def _device(body: Mapping[str, Any], path: Path, kubernetes: Kubernetes) -> Iter
         yield (*path, key), "nobody sets conditions of a fake device: its pods would wait for ever"
     yield from _taints(body.get("taints", []), path, limits)
     yield from _consumed(body.get("consumesCounters", []), path, limits)
+
+
+def _values(attribute: Mapping[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, list) else 1 for value in attribute.values())
 
 
 def _names(named: Mapping[str, Any], path: Path) -> Iterator[Finding]:
@@ -126,47 +134,25 @@ def _taints(taints: Sequence[Mapping[str, Any]], path: Path, limits: Limits) -> 
 
 def taint_findings(taint: Mapping[str, Any], path: Path, effects: Sequence[str] = EFFECTS) -> Iterator[Finding]:
     """What is wrong with the taint of a device, a rule, or with other effects a node."""
-    if not is_key(taint["key"]):
-        yield (*path, "key"), f'"{taint["key"]}" is not the key of a taint'
+    key, effect = taint.get("key", ""), taint.get("effect", "")
+    if not is_key(key):
+        yield (*path, "key"), f'"{key}" is not the key of a taint'
     if not is_label_value(taint.get("value", "")):
         yield (*path, "value"), f'"{taint["value"]}" is not the value of a taint'
-    if taint["effect"] not in effects:
-        yield (*path, "effect"), f'"{taint["effect"]}" is not an effect: {", ".join(effects)}'
+    if effect not in effects:
+        yield (*path, "effect"), f'"{effect}" is not an effect: {", ".join(effects)}'
 
 
 def _consumed(consumed: Sequence[Mapping[str, Any]], path: Path, limits: Limits) -> Iterator[Finding]:
     path = (*path, "consumesCounters")
+    if limits.sets_per_device and len(consumed) > limits.sets_per_device:
+        yield path, f"{len(consumed)} counter sets, a device may consume of {limits.sets_per_device}"
     if limits.counters_per_device:
         total = sum(len(entry["counters"]) for entry in consumed)
         if total > limits.counters_per_device:
             yield path, f"{total} counters, a device may consume {limits.counters_per_device}"
     for index, entry in enumerate(consumed):
         yield from _counters(entry["counters"], (*path, index, "counters"), limits.counters_per_set)
-
-
-def claim_findings(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
-    """What is wrong with a claim or a template."""
-    spec, path = document["spec"], ("spec",)
-    if document["kind"] == "ResourceClaimTemplate":
-        spec, path = spec["spec"], ("spec", "spec")  # type: ignore[assignment]
-    requests = spec["devices"]["requests"]
-    where: Path = (*path, "devices", "requests")
-    yield from _named_once(requests, where)
-    total = sum(_least(request) for request in requests)
-    if total > kubernetes.limits.devices_per_claim:
-        most = kubernetes.limits.devices_per_claim
-        yield (*path, "devices"), f"{total} devices, a claim may have {most}: pods would wait for ever"
-    names = {request["name"] for request in requests}
-    for section in ("constraints", "config"):
-        for index, entry in enumerate(spec["devices"].get(section, [])):
-            for name in entry.get("requests", []):
-                if name.partition("/")[0] not in names:
-                    yield (*path, "devices", section, index, "requests"), f'there is no request "{name}"'
-
-
-def _least(request: Mapping[str, Any]) -> int:
-    asks = request.get("firstAvailable") or [request.get("exactly", request)]
-    return min(0 if ask.get("allocationMode") == "All" else ask.get("count", 1) for ask in asks)
 
 
 def pool_findings(documents: Sequence[Document]) -> Iterator[tuple[Document, Finding]]:
@@ -208,9 +194,16 @@ def _distinct(slices: list[Document]) -> Iterator[tuple[Document, Finding]]:
 def _consistent(slices: list[Document]) -> Iterator[tuple[Document, Finding]]:
     sets = {entry["name"]: entry["counters"] for each in slices for entry in each["spec"].get("sharedCounters", [])}
     for document in slices:
-        for index, device in enumerate(document["spec"].get("devices", [])):
-            for entry in device.get("basic", device).get("consumesCounters", []):
-                unknown = entry["counters"].keys() - sets.get(entry["counterSet"], {}).keys()
-                if unknown:
-                    message = f'the pool has no counter "{min(unknown)}" in a set "{entry["counterSet"]}"'
-                    yield document, (("spec", "devices", index, "consumesCounters"), message)
+        # A set that is missing is missing to all devices of a slice, and one mistake.
+        found = next(_unknown(document, sets), None)
+        if found:
+            yield document, found
+
+
+def _unknown(document: Document, sets: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    for index, device in enumerate(document["spec"].get("devices", [])):
+        for entry in device.get("basic", device).get("consumesCounters", []):
+            unknown = entry["counters"].keys() - sets.get(entry["counterSet"], {}).keys()
+            if unknown:
+                message = f'the pool has no counter "{min(unknown)}" in a set "{entry["counterSet"]}"'
+                yield ("spec", "devices", index, "consumesCounters"), message

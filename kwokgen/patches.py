@@ -86,6 +86,18 @@ def merged(value: Any, patch: Any) -> Any:
     return done
 
 
+def means(patch: Patch, pool: str | None, document: Document) -> bool:
+    """Whether a patch is for a document, whose names are filled in, of a series of `pool`."""
+    meta = document["metadata"]
+    return (
+        document["kind"] == patch.kind
+        and patch.pool in (None, pool)
+        and patch.namespace in (None, meta.get("namespace"))
+        and {key: meta.get("labels", {}).get(key) for key in patch.labels} == dict(patch.labels)
+        and (patch.name is None or fnmatchcase(meta["name"], patch.name))
+    )
+
+
 def _fixed(patch: Patch) -> Iterator[Problem]:
     for path in (*FIXED, *FIXED_OF.get(patch.kind, ())):
         if _written(patch.merge, path):
@@ -162,16 +174,11 @@ class _Patching:
         return tuple(self._meant(document, series, index) for document in shape.documents)
 
     def _meant(self, document: Document, series: Series, index: int) -> bool:
-        patch = self.patch
-        if document["kind"] != patch.kind:
+        if document["kind"] != self.patch.kind:
             return False
-        meta = document["metadata"]
-        if patch.namespace is not None and meta.get("namespace") != patch.namespace:
-            return False
-        labels = {key: filled(meta.get("labels", {}).get(key), series.columns, index) for key in patch.labels}
-        if labels != dict(patch.labels):
-            return False
-        return patch.name is None or fnmatchcase(filled(meta["name"], series.columns, index), patch.name)
+        meta = {key: value for key, value in document["metadata"].items() if key != "annotations"}
+        named = {"kind": document["kind"], "metadata": filled(meta, series.columns, index)}
+        return means(self.patch, series.pool, named)
 
     def _run(self, series: Series, run: Run, first: int, last: int) -> Run:
         hits = self._hits(series, run.shape, first)

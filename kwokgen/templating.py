@@ -61,6 +61,13 @@ def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Document
     return done
 
 
+def missing(template: Template, words: Sequence[str]) -> tuple[Problem, ...]:
+    """Which of `words` a template does not use, each a problem at the template."""
+    blocks = re.findall(r"\[\[.*?\]\]|\[%.*?%\]", template.text, re.DOTALL)
+    used = {word for block in blocks for word in re.findall(r"\w+", block)}
+    return tuple(_problem(template, 0, f"it has no [[ {word} ]]") for word in words if word not in used)
+
+
 def _named(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, str) and value.startswith(NAMED):
         return values[value.removeprefix(NAMED)]

@@ -180,7 +180,12 @@ def _model(scope: Scope, model: str, at: Place) -> Model | None:
         message = f'devices of "{model}" have no attribute that tells their model'
         scope.fail(at.pos("model"), "claim", message, "use selectors")
         return None
-    return Model(model, driver.name, name, fact.data["attributes"][name])
+    value = fact.data["attributes"][name]
+    if not isinstance(value, str):
+        message = f'"{name}" tells the model of devices of {driver.name}, and is no string'
+        scope.fail(fact.at.pos("attributes", name), "catalog", message, "claims select a model by a string")
+        return None
+    return Model(model, driver.name, name, value)
 
 
 def _text(value: str) -> str:

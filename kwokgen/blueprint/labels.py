@@ -35,8 +35,16 @@ def operator_labels(scope: Scope, written: Data, at: Place, gpus: Labelled) -> d
     sharing = written.get("sharing", {})
     if "replicas" in sharing:
         ways = own.get("sharing", {}).get(sharing["by"], {}).get("labels", {})
+        _owned(scope, gpus.model, {label for label, value in ways.items() if "{own}" in value} - done.keys())
         done |= {key: value.format(own=done.get(key), replicas=sharing["replicas"]) for key, value in ways.items()}
     return done | _of_layout(written, gpus)
+
+
+def _owned(scope: Scope, model: Fact, missing: set[str]) -> None:
+    """Notes labels that sharing makes others of, and that neither the driver nor the model has."""
+    for label in sorted(missing):
+        message = f'"{model.name}" has no label {label}, of which its sharing makes another'
+        scope.fail(model.at.pos("labels"), "catalog", message, "add it to the model's labels")
 
 
 def _told(scope: Scope, written: Data, at: Place, gpus: Labelled, labels: dict[str, str]) -> dict[str, str]:

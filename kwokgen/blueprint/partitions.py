@@ -10,6 +10,7 @@ from kwokgen.blueprint.devices import Whole, fixed
 from kwokgen.blueprint.scope import Data, Scope
 from kwokgen.blueprint.tables import Profile, Slot, Table, placed, totals, worth
 from kwokgen.catalog import Fact
+from kwokgen.catalog.rules import UUID
 from kwokgen.model.device import Attribute, CounterSet, Device, Uuid
 from kwokgen.model.place import Place
 from kwokgen.problem import nearest, quoted
@@ -190,19 +191,19 @@ def _static(scope: Scope, written: Data, at: Place, whole: Whole, cuts: Table, f
         scope.fail(at.pos("layout"), "partitions", message, hint)
         return None
     devices = (
-        _made(_part(whole, index, slot, form), slot, index * len(slots) + number, form)
+        _made(_part(whole, index, slot, form), slot, index * len(slots) + number, form, whole.uuid)
         for index in range(whole.count)
         for number, slot in enumerate(slots)
     )
     return Cut(tuple(devices))
 
 
-def _made(part: Device, slot: Slot, number: int, form: Form) -> Device:
+def _made(part: Device, slot: Slot, number: int, form: Form, uuid: tuple[str, str] | None = None) -> Device:
     """A partition that is there has a uuid, and says which slices it covers."""
     profile, start = slot
     done = dict(part.attributes)
     if form.prefix is not None:
-        done["uuid"] = Uuid(form.prefix, number)
+        done[uuid[0] if uuid else UUID] = Uuid(form.prefix, number)
     covered = range(start, start + profile.size)
     slices = {form.slice_capacity.format(slice=index): "1" for index in covered} if form.slice_capacity else {}
     return part._replace(attributes=done, capacity=dict(part.capacity) | slices)

@@ -13,6 +13,8 @@ from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 
 STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]=]+)')
 
+ATTRIBUTES = "attributes"
+
 
 def overlaid(base: Node, over: Node) -> Node:
     """`over` merged into `base` by key, named lists by `name`; a null deletes."""
@@ -29,11 +31,26 @@ def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry
         if entry.node.value is None:
             merged.pop(key, None)
         elif key in base:
-            node = overlaid(base[key].node, entry.node)
+            node = (_attributes if key == ATTRIBUTES else overlaid)(base[key].node, entry.node)
             merged[key] = Entry(entry.key_pos if node is entry.node else base[key].key_pos, node)
         else:
             merged[key] = entry
     return merged
+
+
+def _attributes(base: Node, over: Node) -> Node:
+    """A value is of one sort: {version: …} over {each: …} replaces it."""
+    if not isinstance(base.value, dict) or not isinstance(over.value, dict):
+        return over
+    mappings = [key for key, entry in over.value.items() if isinstance(entry.node.value, dict)]
+    kept = {key: entry for key, entry in base.value.items() if key not in mappings}
+    whole = {key: entry._replace(node=_present(entry.node)) for key, entry in over.value.items()}
+    return base._replace(value=_mappings(kept, whole))
+
+
+def _present(node: Node) -> Node:
+    """A mapping without its nulls, which have nothing to take away."""
+    return node._replace(value=_mappings({}, node.value)) if isinstance(node.value, dict) else node
 
 
 def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -167,6 +184,8 @@ class _Assignment(NamedTuple):
         if not rest:
             return entries | {key: Entry(key_pos, value)}
         below = entries[key] if key in entries else Entry(key_pos, Node(key_pos, {}))
+        if key == ATTRIBUTES and len(rest) > 1:
+            below = below._replace(node=_unsorted(below.node, rest[0][1], rest[1][1]))
         return entries | {key: below._replace(node=self._put(below.node, rest, value))}
 
     def _index(self, items: tuple[Node, ...], at: int, step: str | int) -> int:
@@ -189,6 +208,15 @@ class _Assignment(NamedTuple):
 
     def _fail(self, at: int, message: str, hint: str = "") -> NoReturn:
         raise KwokgenError(Problem(self._pos(at), "set", message, hint))
+
+
+def _unsorted(attributes: Node, name: str | int, sort: str | int) -> Node:
+    """Without the value of an attribute that is of another sort than the one to be set."""
+    held = attributes.child(name)
+    if held is None or held.child(sort) or not isinstance(held.value, dict) or not isinstance(attributes.value, dict):
+        return attributes
+    entry = attributes.value[str(name)]
+    return attributes._replace(value=attributes.value | {str(name): entry._replace(node=held._replace(value={}))})
 
 
 def _excerpted(pos: Pos, argument: str) -> Pos:

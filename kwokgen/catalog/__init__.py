@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kwokgen import schemas, tree
+from kwokgen.catalog import rules
 from kwokgen.conform import conform, start_of
 from kwokgen.encoding import decoded
 from kwokgen.model.place import Entry, Node, Place
@@ -103,6 +104,7 @@ class Catalog:
         path = self._file(kind, name, index)
         node = self._node(kind, path, name, index)
         problems = conform(node, schemas.load(f"catalog/{KINDS[kind]}"), "catalog")
+        problems = problems or tuple(rules.check(kind, node.plain(), Place(node)))
         if problems:
             raise KwokgenError(*problems)
         return Fact(name, node.plain(), Place(node), str(path), builtin=False)

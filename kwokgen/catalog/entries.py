@@ -42,6 +42,12 @@ def _limits(data: Mapping[str, int]) -> Limits:
         devices_per_slice=data["devicesPerSlice"],
         devices_per_advanced_slice=data["devicesPerAdvancedSlice"],
         devices_per_claim=data["devicesPerClaim"],
+        requests_per_claim=data.get("requestsPerClaim"),
+        constraints_per_claim=data.get("constraintsPerClaim"),
+        selectors_per_request=data.get("selectorsPerRequest"),
+        alternatives_per_request=data.get("alternativesPerRequest"),
+        tolerations_per_request=data.get("tolerationsPerRequest"),
+        sets_per_device=data.get("counterSetsPerDevice"),
         attributes_per_device=data["attributesPerDevice"],
         values_per_device=data.get("attributeValuesPerDevice"),
         taints_per_device=data.get("taintsPerDevice"),
@@ -51,7 +57,6 @@ def _limits(data: Mapping[str, int]) -> Limits:
         counters_per_device=data.get("countersPerDevice"),
         consumed_per_slice=data.get("consumedCountersPerSlice"),
         pods_per_claim=data.get("podsPerClaim"),
-        selectors_per_request=data.get("selectorsPerRequest"),
     )
 
 

@@ -21,12 +21,6 @@ class Format(StrEnum):
     github = "github"
 
 
-def _catalog_names(kind: str) -> list[str]:
-    from kwokgen.catalog import Catalog
-
-    return list(Catalog().names(kind))
-
-
 Blueprint = Annotated[str, typer.Argument(metavar="BLUEPRINT", help="A blueprint's file; - is standard input.")]
 Blueprints = Annotated[list[str], typer.Argument(metavar="BLUEPRINT…", help="Blueprints' files; - is standard input.")]
 Overlays = Annotated[

@@ -48,15 +48,12 @@ def _percent(text: str, more: str = "") -> str:
 
 
 @contextmanager
-def reporting(
-    form: Format, *, strict: bool, stream: TextIO | None = None
-) -> Iterator[Callable[[Sequence[Problem]], None]]:
+def reporting(form: Format, *, strict: bool) -> Iterator[Callable[[Sequence[Problem]], None]]:
     """Prints problems that end the work and exits 1; the given function prints warnings, and fails when strict."""
-    out = stream or sys.stderr
     try:
-        yield lambda warnings: _warn(warnings, form, out, strict=strict)
+        yield lambda warnings: _warn(warnings, form, sys.stderr, strict=strict)
     except KwokgenError as error:
-        show(error.problems, form, out)
+        show(error.problems, form, sys.stderr)
         raise typer.Exit(WRONG) from None
 
 

@@ -26,7 +26,12 @@ class Limits(NamedTuple):
     counters_per_device: int | None = None
     consumed_per_slice: int | None = None
     pods_per_claim: int | None = None
+    sets_per_device: int | None = None
+    requests_per_claim: int | None = None
+    constraints_per_claim: int | None = None
     selectors_per_request: int | None = None
+    alternatives_per_request: int | None = None
+    tolerations_per_request: int | None = None
 
 
 class Feature(NamedTuple):

@@ -41,15 +41,20 @@ def metadata(
 
 def taint(entry: Taint) -> dict[str, str]:
     """A taint as a node, a device or a rule has it."""
-    value = {} if entry.value is None else {"value": entry.value}
-    return {"key": entry.key, **value, "effect": entry.effect}
+    return {"key": entry.key, **_value(entry.value), "effect": entry.effect}
+
+
+def _value(value: str | None) -> dict[str, str]:
+    # The server leaves an empty one out (omitempty), and a second apply would write it anew:
+    # https://github.com/kubernetes/api/blob/v0.37.2/core/v1/types.go
+    return {"value": value} if value else {}
 
 
 def toleration(entry: Taint) -> dict[str, str]:
     """What tolerates a taint: a valueless one by its key."""
     if entry.value is None:
         return {"key": entry.key, "operator": "Exists", "effect": entry.effect}
-    return {"key": entry.key, "operator": "Equal", "value": entry.value, "effect": entry.effect}
+    return {"key": entry.key, "operator": "Equal", **_value(entry.value), "effect": entry.effect}
 
 
 def plays(cluster: Cluster) -> bool:

@@ -71,7 +71,7 @@ def _toleration(entry: Toleration) -> dict[str, Any]:
     parts = {
         "key": entry.key,
         "operator": entry.operator,
-        "value": entry.value,
+        "value": entry.value or None,
         "effect": entry.effect,
         "tolerationSeconds": entry.seconds,
     }

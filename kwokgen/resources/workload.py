@@ -8,12 +8,12 @@ from typing import Any
 
 from kwokgen.draw import between
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.place import Place
 from kwokgen.model.workload import Workload
+from kwokgen.problem import KwokgenError
 from kwokgen.resources import _pods
 from kwokgen.resources._common import owned
 from kwokgen.series import Column, Run, Series, Shape, Slot
-from kwokgen.templating import render
+from kwokgen.templating import missing, render
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
@@ -25,6 +25,8 @@ IMMUTABLE = tuple(
     )
 )
 """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/batch/validation/validation.go, ValidateJobSpecUpdate."""
+WORDS = ("name", "namespace", "labels", "pod")
+"""What makes an object one of its bundle, and keeps its pods on the bundle's nodes."""
 BESIDE = (("spec", "completionMode"), ("spec", "parallelism"))
 """What `updatable` reads besides the path itself."""
 
@@ -38,7 +40,10 @@ def updatable(path: tuple[str, ...], job: Mapping[str, Any]) -> bool:
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
-    """A series a workload."""
+    """A series a workload.
+
+    Raises KwokgenError for a template that fails, or that leaves out one of `WORDS`.
+    """
     for workload in cluster.workloads:
         values = {
             "name": Slot("name"),
@@ -51,10 +56,13 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pod": _pods.template(cluster, workload),
         }
         document = render(workload.template, values)
+        problems = missing(workload.template, WORDS)
+        if problems:
+            raise KwokgenError(*problems)
         yield Series(
             file=FILE,
             runs=(Run(Shape((document,)), 0, workload.count - 1),),
-            at=Place(workload.at.node),
+            at=workload.at,
             by=workload.template.file,
             columns=_columns(cluster, workload),
         )

@@ -188,6 +188,16 @@ def test_what_only_a_new_object_can_have(tmp_path: Path, assigned: str, expected
     assert done.returncode == 1
 
 
+def test_a_pool_of_a_new_taint_makes_jobs_of_every_pool_anew(tmp_path: Path) -> None:
+    """Such a job tolerates it from then on, and its pods' template cannot change; one of named pools is as it was."""
+    spec = "pools: [{name: a, count: 1, machine: {cpu: 8}}%s]\nworkloads: [{name: w, kind: job}, {name: v, kind: job, pools: [a]}]"
+    new = ", {name: b, count: 1, machine: {cpu: 8}, taints: [{key: example.com/x, effect: NoSchedule}]}"
+    found = _between(tmp_path, spec % "", spec % new)
+    assert [(one.name, one.recreate) for one in found if one.kind == "Job"] == [("w-0", True)]
+    [job] = [one for one in found if one.kind == "Job"]
+    assert [field.path for field in job.fields] == ["spec.template.spec.tolerations[1]"]
+
+
 def test_completions_of_a_job_without_indexes(tmp_path: Path) -> None:
     """They are what they were made with, also if they are its parallelism."""
     spec = (

@@ -96,6 +96,40 @@ def test_overlays(base: Path, overlay: str, expected: dict[str, Any]) -> None:
     assert {path: at(found, path) for path in expected} == expected
 
 
+ATTRIBUTES: dict[str, tuple[str, Any]] = {
+    "another sort": ("{a: {version: 1.2.3}}", {"version": "1.2.3"}),
+    "the same sort": ("{a: {each: [z, w]}}", {"each": ["z", "w"]}),
+    "another sort, with a null of the one before": ("{a: {each: null, strings: [z]}}", {"strings": ["z"]}),
+    "a word": ("{a: z}", "z"),
+    "nothing": ("{a: null}", "-"),
+    "another attribute": ("{b: {version: 1.2.3}}", {"each": ["x", "y"]}),
+}
+
+
+@pytest.mark.parametrize(("attributes", "expected"), ATTRIBUTES.values(), ids=ATTRIBUTES)
+def test_an_attribute_has_one_value(tmp_path: Path, attributes: str, expected: Any) -> None:
+    """One of another sort takes the place of the one before; `--set` does so as well."""
+    gpus = "gpus: {driver: g.example.com, count: 2, attributes: {a: {each: [x, y]}, c: 1}}"
+    file = tmp_path / "base.yaml"
+    file.write_text(blueprint(f"pools: [{{name: p, count: 1, machine: {{cpu: 1}}, {gpus}}}]"), encoding="utf-8")
+    found = spec(file, overlays=(f"spec: {{pools: [{{name: p, gpus: {{attributes: {attributes}}}}}]}}",))
+    assert at(found, "pools.0.gpus.attributes.a") == expected
+    assert at(found, "pools.0.gpus.attributes.c") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("version=1.2.3", {"version": "1.2.3"}), ("each[1]=z", {"each": ["x", "z"]})]
+)
+def test_an_attribute_that_is_set_has_one_value(tmp_path: Path, path: str, expected: Any) -> None:
+    """As with an overlay."""
+    gpus = "gpus: {driver: g.example.com, count: 2, attributes: {a: {each: [x, y]}}}"
+    file = tmp_path / "base.yaml"
+    file.write_text(blueprint(f"pools: [{{name: p, count: 1, machine: {{cpu: 1}}, {gpus}}}]"), encoding="utf-8")
+    found = render(str(file), sets=[f"pools.p.gpus.attributes.a.{path}"])
+    assert found.cluster.pools[0].count == 1
+    assert at(spec(file, f"pools.p.gpus.attributes.a.{path}"), "pools.0.gpus.attributes.a") == expected
+
+
 def test_overlays_follow_each_other_and_then_the_sets(base: Path) -> None:
     """The last word wins."""
     overlays = ("spec: {seed: 10, pools: [{name: a, count: 10}]}", "spec: {seed: 20}")
