@@ -1,0 +1,266 @@
+"""Faults: who has them, what nodes are born with, and which Stage plays a node or a slice in which state, by its age."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from kwokgen.pipeline import Rendered
+from kwokgen.timeline import timeline
+from tests.unit.rendering import blueprint, command, documents, rendered
+from tests.unit.test_stages import matches, results
+
+Data = dict[str, Any]
+NODES = "pools: [{name: a, count: %d, machine: p5.48xlarge, expose: extended-resource, detectors: [nvsentinel]}]\n"
+GPUS = "pools: [{name: a, count: 4, machine: p5.48xlarge}]\n"
+ON = "on: {pool: a, nodes: [1]}"
+ALL = "effects: {taint: true, cordon: true}"
+DRIFTED = "kwokgen.io/fault-f"
+
+
+def stages(done: Rendered, kind: str = "Node") -> dict[str, Data]:
+    """Specs of the Stages of faults by the last words of their names, out of the controller's configuration."""
+    (text,) = (each["data"]["kwok.yaml"] for each in documents(done, "ConfigMap").values())
+    found = [each for each in YAML(typ="safe").load_all(text) if each["kind"] == "Stage"]
+    specs = {each["metadata"]["name"]: each["spec"] for each in found if each["spec"]["resourceRef"]["kind"] == kind}
+    return {
+        name.removeprefix("t-fault-f-").removeprefix("gpus-").removeprefix("t-"): spec
+        for name, spec in specs.items()
+        if "-fault-" in name or "-clock" in name
+    }
+
+
+def the(done: Rendered, kind: str, name: str) -> Data:
+    found = next(each for (_, _, own), each in documents(done, kind).items() if own == name)
+    return deepcopy(found)
+
+
+def old(thing: Data, age: float) -> Data:
+    """An object of an age in seconds, made Ready by its lifecycle."""
+    created = datetime.now(UTC) - timedelta(seconds=age)
+    thing["metadata"]["creationTimestamp"] = created.strftime("%Y-%m-%dT%H:%M:%SZ")
+    thing.setdefault("status", {})["phase"] = "Running"
+    return thing
+
+
+def faulty(node: Data) -> Data:
+    """Everything as the fault wants it."""
+    node["metadata"]["annotations"][DRIFTED] = "active"
+    node["spec"].setdefault("taints", []).append(
+        {"key": "nvidia.com/gpu-error", "value": "fatal", "effect": "NoSchedule"}
+    )
+    node["spec"]["unschedulable"] = True
+    node["status"]["allocatable"]["nvidia.com/gpu"] = "7"
+    for condition in node["status"]["conditions"]:
+        if condition["type"] == "SysLogsGPUFallenOff":
+            condition["status"] = "True"
+    return node
+
+
+def marked(node: Data, state: str) -> Data:
+    node["metadata"]["annotations"][DRIFTED] = state
+    return node
+
+
+def labelled(thing: Data, value: str) -> Data:
+    thing["metadata"]["labels"][DRIFTED] = value
+    return thing
+
+
+def playing(specs: dict[str, Data], thing: Data) -> set[str]:
+    return {name for name, spec in specs.items() if matches(spec["selector"], thing)}
+
+
+def planned(tmp_path: Path) -> tuple[dict[str, Data], Data]:
+    done = rendered(
+        tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, start: {{after: 5m}}, for: 30m, {ALL}}}]"
+    )
+    return stages(done), the(done, "Node", "a-1")
+
+
+def test_a_planned_fault_by_the_age_of_its_node(tmp_path: Path) -> None:
+    """Once in its time and once after it; what is as it should be is left alone, what somebody healed is not."""
+    specs, node = planned(tmp_path)
+    assert specs.keys() == {"begin", "hold", "end", "clock"}
+    assert playing(specs, old(deepcopy(node), 10)) == {"clock"}
+    assert playing(specs, old(deepcopy(node), 301)) == {"begin", "clock"}
+    assert playing(specs, faulty(old(deepcopy(node), 301))) == {"clock"}
+    assert playing(specs, marked(old(deepcopy(node), 301), "active")) == {"hold", "clock"}
+    assert playing(specs, faulty(old(deepcopy(node), 2101))) == {"end"}
+    assert playing(specs, marked(old(deepcopy(node), 2101), "over")) == set()
+    assert playing(specs, old(deepcopy(node), 2101)) == set()
+
+
+@pytest.mark.parametrize("part", ["taint", "another effect", "cordon", "allocatable", "condition", "no condition"])
+def test_each_effect_is_held(tmp_path: Path, part: str) -> None:
+    """A re-apply of the nodes takes the taint and the cordon, others whatever they like."""
+    specs, node = planned(tmp_path)
+    thing = faulty(old(node, 400))
+    if part == "taint":
+        thing["spec"]["taints"].pop()
+    elif part == "another effect":
+        thing["spec"]["taints"][-1]["effect"] = "PreferNoSchedule"
+    elif part == "cordon":
+        del thing["spec"]["unschedulable"]
+    elif part == "allocatable":
+        thing["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    elif part == "condition":
+        next(each for each in thing["status"]["conditions"] if each["type"] == "SysLogsGPUFallenOff")["status"] = (
+            "False"
+        )
+    else:
+        thing["status"]["conditions"] = []
+    assert playing(specs, thing) == {"hold", "clock"}
+
+
+def test_no_other_node_is_played(tmp_path: Path) -> None:
+    """Nor one that is not Ready yet, nor one whose fault somebody has taken back."""
+    specs, node = planned(tmp_path)
+    other = old(deepcopy(node), 400)
+    del other["metadata"]["labels"][DRIFTED]
+    early = old(deepcopy(node), 400)
+    del early["status"]["phase"]
+    assert playing(specs, other) == playing(specs, early) == set()
+    assert playing(specs, labelled(faulty(old(deepcopy(node), 400)), "off")) == {"end"}
+
+
+def test_a_fault_by_hand_is_as_its_label_says(tmp_path: Path) -> None:
+    """Also twice; a time of its own ends it."""
+    for lasts, words in (("", {"begin", "hold", "end"}), (", for: 10m", {"begin", "hold", "end", "clock"})):
+        done = rendered(
+            tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, start: {{manual: true}}{lasts}, {ALL}}}]"
+        )
+        specs, node = stages(done), old(the(done, "Node", "a-1"), 99_999)
+        assert specs.keys() == words
+        assert playing(specs, deepcopy(node)) == set()
+        assert playing(specs, labelled(deepcopy(node), "on")) == {"begin"}
+        assert playing(specs, labelled(marked(deepcopy(node), "over"), "on")) == {"begin"}
+        assert playing(specs, faulty(deepcopy(node))) == {"end"}
+        begun = labelled(faulty(deepcopy(node)), "on")
+        for minutes, played in ((1, {"clock"} & words), (11, {"end"} if lasts else set())):
+            since = str(int(datetime.now(UTC).timestamp()) - minutes * 60)
+            begun["metadata"]["annotations"][f"{DRIFTED}-since"] = since
+            assert playing(specs, begun) == played
+
+
+def test_a_moment_of_the_calendar(tmp_path: Path) -> None:
+    """In any zone, whatever the node's age."""
+    for hours, age, expected in ((1, 9, {"clock"}), (-1, 9, {"begin"}), (-1, 99_999, {"begin"})):
+        moment = (datetime.now(UTC) + timedelta(hours=hours)).astimezone().isoformat(timespec="seconds")
+        done = rendered(tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, start: {{at: '{moment}'}}}}]")
+        assert playing(stages(done), old(the(done, "Node", "a-1"), age)) == expected
+
+
+def test_a_slice_is_played_as_its_node(tmp_path: Path) -> None:
+    """By the taints of the fault's GPUs alone."""
+    done = rendered(
+        tmp_path,
+        GPUS + "faults: [{name: f, fault: xid-79, on: {pool: a, nodes: [1], gpus: [2]}, start: {after: 5m}, for: 30m}]",
+    )
+    specs, slice_ = stages(done, "ResourceSlice"), the(done, "ResourceSlice", "a-1-gpu.nvidia.com")
+    slice_["metadata"]["annotations"] = {}
+    taint = {"key": "gpu.nvidia.com/xid", "value": "79", "effect": "NoSchedule"}
+    assert playing(specs, old(deepcopy(slice_), 10)) == {"clock-gpus-a"}
+    assert playing(specs, old(deepcopy(slice_), 310)) == {"begin", "clock-gpus-a"}
+    held = marked(old(deepcopy(slice_), 310), "active")
+    assert playing(specs, held) == {"hold", "clock-gpus-a"}
+    held["spec"]["devices"][1]["taints"] = [taint]
+    assert playing(specs, held) == {"hold", "clock-gpus-a"}
+    held["spec"]["devices"][2]["taints"] = [taint]
+    assert playing(specs, held) == {"clock-gpus-a"}
+    assert playing(specs, old(held, 2110)) == {"end"}
+
+
+def test_the_clock_tells_the_next_moment(tmp_path: Path) -> None:
+    """Of all faults of a node, and of no other."""
+    faults = (
+        "{name: x, fault: xid-79, on: {pool: a, nodes: [1]}, start: {after: 5m}, for: 5m}, "
+        "{name: y, fault: xid-79, on: {pool: a, nodes: [1]}, start: {after: 20m}}, "
+        "{name: z, fault: node-not-ready, on: {pool: a, nodes: [2]}, start: {after: 1m}}"
+    )
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{faults}]")
+    clock = stages(done)["clock"]
+    for name, age, expected in (("a-1", 10, 300), ("a-1", 400, 600), ("a-1", 900, 1200), ("a-2", 10, 60)):
+        node = old(the(done, "Node", name), age)
+        (moment,) = results(clock["delay"]["durationFrom"]["expressionFrom"], node)
+        created = datetime.fromisoformat(node["metadata"]["creationTimestamp"])
+        assert (datetime.fromisoformat(moment) - created).total_seconds() == expected
+    assert not matches(clock["selector"], old(the(done, "Node", "a-2"), 90))
+
+
+def test_nodes_without_leases_have_their_heartbeats(tmp_path: Path) -> None:
+    """A clock would be drawn instead of them, and the node fall NotReady while it waits."""
+    spec = "lifecycles: [{name: beating, nodes: heartbeat}, {name: normal, pods: timed}]\n"
+    done = rendered(tmp_path, spec + NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, start: {{after: 5m}}}}]")
+    assert stages(done).keys() == {"begin", "hold", "end"}
+
+
+def test_a_node_that_is_born_with_a_fault(tmp_path: Path) -> None:
+    """Its manifest says so; no Stage touches it, that of the pool's capacity included."""
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, {ALL}}}]")
+    node, well = the(done, "Node", "a-1"), the(done, "Node", "a-2")
+    assert stages(done) == {}
+    assert node["metadata"]["labels"][DRIFTED] == "born"
+    assert [taint["key"] for taint in node["spec"]["taints"]] == ["kwok.x-k8s.io/node", "nvidia.com/gpu-error"]
+    assert (node["spec"]["unschedulable"], "unschedulable" in well["spec"]) == (True, False)
+    assert (node["status"]["capacity"]["nvidia.com/gpu"], node["status"]["allocatable"]["nvidia.com/gpu"]) == ("8", "7")
+    turned = {
+        each["type"]
+        for each, other in zip(node["status"]["conditions"], well["status"]["conditions"], strict=True)
+        if each != other
+    }
+    assert turned == {"SysLogsGPUFallenOff"}
+
+
+def drawn(done: Rendered) -> set[str]:
+    return {name for (_, _, name), each in documents(done, "Node").items() if DRIFTED in each["metadata"]["labels"]}
+
+
+@pytest.mark.parametrize("share", ["1%", "12.5%", "50%", "100%"])
+def test_a_share_of_nodes_is_drawn(tmp_path: Path, share: str) -> None:
+    """So many, the same again, others with another seed; one more node takes the place of one at most."""
+    fault = f"faults: [{{name: f, fault: node-not-ready, on: {{pool: a, nodes: {share}}}}}]"
+    first = drawn(rendered(tmp_path, NODES % 400 + fault))
+    assert len(first) == round(400 * float(share[:-1]) / 100)
+    assert drawn(rendered(tmp_path, NODES % 400 + fault)) == first
+    assert share == "100%" or drawn(rendered(tmp_path, NODES % 400 + fault, "seed=2")) != first
+    assert len(drawn(rendered(tmp_path, NODES % 401 + fault)) ^ first) <= 2
+
+
+def test_messages_are_no_templates(tmp_path: Path) -> None:
+    """Whatever an entry says, KWOK's patch says it too."""
+    own = tmp_path / "own" / "faults"
+    own.mkdir(parents=True)
+    message = 'a "b" {{ .metadata.name }} # c: d'
+    (own / "odd.yaml").write_text(
+        "summary: odd\nsource: here\nchecked: '2026-11-28'\nconfidence: unverified\nof: node\nexpect: {node: used, pods: stay}\n"
+        f"effects: {{conditions: {{npd: {{KernelDeadlock: {{reason: Odd, message: '{message}'}}}}}}}}\n"
+    )
+    spec = "pools: [{name: a, count: 1, machine: {cpu: 8}, detectors: [npd]}]\n"
+    spec += "faults: [{name: f, fault: odd, on: {pool: a}, start: {manual: true}}]"
+    (tmp_path / "t.yaml").write_text(blueprint(spec))
+    done = command("render", "t.yaml", "--catalog", "own", cwd=tmp_path)
+    assert re.search(r'message: "a \\"b\\" \{\{ "\{\{" \}\} \.metadata\.name \}\} # c: d"', done.stdout.decode())
+
+
+def test_the_timeline_is_in_order(tmp_path: Path) -> None:
+    """Births, then ages, then labels."""
+    done = rendered(
+        tmp_path,
+        NODES % 9 + "faults: [{name: h, fault: xid-79, on: {pool: a, nodes: [0]}, start: {manual: true}}, "
+        "{name: l, fault: node-not-ready, on: {pool: a, nodes: [1-8]}, start: {after: 5m}, for: 30m}, "
+        "{name: b, fault: xid-79, on: {pool: a, nodes: [2]}}]",
+    )
+    assert [(each.time, each.fault, each.nodes, each.first) for each in timeline(done.cluster)] == [
+        ("from birth", "b", 1, ("a-2",)),
+        ("T+5m00s", "l", 8, ("a-1", "a-2", "a-3")),
+        ("T+35m00s", "l", 8, ("a-1", "a-2", "a-3")),
+        ("by hand", "h", 1, ("a-0",)),
+        ("by hand", "h", 1, ("a-0",)),
+    ]
