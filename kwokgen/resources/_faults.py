@@ -65,38 +65,59 @@ def begun(expression: str) -> Expression:
 
 
 def stages(fault: Fault, played: Played, part: Part) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The last words of the names, and the specs, of the Stages of a fault."""
-    due, active = _due(fault), f'.metadata.annotations[{dumps(label(fault))}] == "active"'
+    """The last words of the names, and the specs, of the Stages of a fault.
+
+    What labels and annotations tell apart costs KWOK nothing, where an expression is evaluated for every change.
+    """
+    wanted, active = {label(fault): _wanted(fault)}, {label(fault): "active"}
+    time = [begun(due)] if (due := _in_time(fault)) else []
     begin = [_object(fault, [*_since(fault), *part.begin], "active"), *_status(part.begun_status)]
     end = [_object(fault, [*_off(fault), *part.end], "over"), *_status(part.ended_status)]
     event = {"event": part.event._asdict()} if part.event else {}
-    yield "begin", _stage(played, [begun(due), _never(active)], event | {"patches": begin})
+    idle = {"key": f".metadata.annotations[{dumps(label(fault))}]", "operator": "NotIn", "values": ["active"]}
+    over = " and ".join(filter(None, (f".metadata.labels[{dumps(label(fault))}] == {dumps(_wanted(fault))}", due)))
+    yield "begin", _stage(played, [*time, idle], event | {"patches": begin}, labels=wanted)
     if part.wrong:
-        hold = [begun(due), begun(active), begun(part.wrong)]
-        yield "hold", _stage(played, hold, {"patches": begin})
-    yield "end", _stage(played, [_never(due), begun(active)], {"patches": end})
+        hold = [*time, begun(part.wrong)]
+        yield "hold", _stage(played, hold, {"patches": begin}, labels=wanted, annotations=active)
+    yield "end", _stage(played, [_never(over)], {"patches": end}, annotations=active)
+
+
+def _wanted(fault: Fault) -> str:
+    """What the label says of an object that has the fault, or will have it."""
+    return "on" if fault.start.sort == "manual" else ARMED
 
 
 def _never(expression: str) -> Expression:
     return {"key": expression, "operator": "In", "values": ["false"]}
 
 
-def _stage(played: Played, expressions: list[Expression], action: dict[str, Any]) -> dict[str, Any]:
+def _stage(
+    played: Played,
+    expressions: list[Expression],
+    action: dict[str, Any],
+    *,
+    labels: dict[str, str] | None = None,
+    annotations: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    selector: dict[str, Any] = {"matchLabels": played.labels | (labels or {})}
+    if annotations:
+        selector["matchAnnotations"] = annotations
+    selector["matchExpressions"] = [*played.ready, *expressions]
     return {
         "resourceRef": played.reference,
-        "selector": {"matchLabels": played.labels, "matchExpressions": [*played.ready, *expressions]},
+        "selector": selector,
         "weight": AT_ONCE,
         "next": {"statusSubresource": "status", **action},
     }
 
 
-def _due(fault: Fault) -> str:
-    """In jq, whether the fault should be there now."""
-    here = f".metadata.labels[{dumps(label(fault))}]"
+def _in_time(fault: Fault) -> str:
+    """In jq, whether it is the time of the fault; empty where that is as long as a label says so."""
     if fault.start.sort == "manual":
-        return f'{here} == "on"' + (f" and (({_noted(fault)}) // now) + {fault.seconds} > now" if fault.seconds else "")
+        return f"(({_noted(fault)}) // now) + {fault.seconds} > now" if fault.seconds else ""
     begin, end = _bounds(fault)
-    return f'{here} == "{ARMED}" and now >= {begin}' + (f" and now < {end}" if end else "")
+    return f"now >= {begin}" + (f" and now < {end}" if end else "")
 
 
 def _noted(fault: Fault) -> str:

@@ -59,8 +59,9 @@ def holds(expression: Data, thing: Data) -> bool:
 
 def matches(selector: Data, thing: Data) -> bool:
     """Whether a Stage's selector means an object."""
-    labels = thing["metadata"].get("labels", {}).items()
-    named = selector.get("matchLabels", {}).items() <= labels
+    meta = thing["metadata"]
+    named = selector.get("matchLabels", {}).items() <= meta.get("labels", {}).items()
+    named &= selector.get("matchAnnotations", {}).items() <= meta.get("annotations", {}).items()
     return named and all(holds(expression, thing) for expression in selector.get("matchExpressions", ()))
 
 
