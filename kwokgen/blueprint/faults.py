@@ -14,6 +14,7 @@ from kwokgen.catalog import Fact
 from kwokgen.draw import draw
 from kwokgen.model.device import Mark
 from kwokgen.model.fault import Condition, Event, Fault, Start
+from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import Ranges
@@ -74,11 +75,19 @@ def _possible(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool) -> No
         scope.fail(at.pos("on", "pool"), "fault", message)
     if fact.data["of"] == "node" and "gpus" in item["on"]:
         scope.fail(at.key("on", "gpus"), "fault", f"{fact.name} is of a node, not of its GPUs", "leave it out")
+    if pool.gpus and (why := _foreign(fact, pool.gpus)):
+        scope.fail(at.pos("fault"), "fault", why, "take another fault, or another pool")
+
+
+def _foreign(fact: Fact, gpus: Gpus) -> str:
+    """Why the GPUs of a pool are not those that the fault is known of; empty if they are, or are one's own."""
+    driver, made = fact.data.get("driver"), gpus.devices.devices[0].attributes.get("architecture")
+    if gpus.model and driver not in {None, gpus.devices.driver}:
+        return f"{fact.name} is of GPUs of {driver}, the pool has those of {gpus.devices.driver}"
     allowed = fact.data.get("architectures")
-    made = pool.gpus.devices.devices[0].attributes.get("architecture") if pool.gpus else None
-    if allowed and made is not None and made not in allowed:
-        message = f"{fact.name} does not happen to GPUs of {made}: it is one of {quoted(allowed)}"
-        scope.fail(at.pos("fault"), "fault", message, "take another fault, or another pool")
+    if allowed and gpus.model and made not in allowed:
+        return f"{fact.name} is not known of GPUs of {made}: it is of {quoted(allowed)}"
+    return ""
 
 
 def _wanted(scope: Scope, item: Data, at: Place, fact: Fact) -> list[str]:

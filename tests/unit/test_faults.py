@@ -22,6 +22,8 @@ GPUS = "pools: [{name: a, count: 4, machine: p5.48xlarge}]\n"
 ON = "on: {pool: a, nodes: [1]}"
 ALL = "effects: {taint: true, cordon: true}"
 DRIFTED = "kwokgen.io/fault-f"
+TURNED = {"SysLogsGPUFallenOff", "SysLogsXIDError"}
+"""What NVSentinel says of XID 79."""
 
 
 def stages(done: Rendered, kind: str = "Node") -> dict[str, Data]:
@@ -58,7 +60,7 @@ def faulty(node: Data) -> Data:
     node["spec"]["unschedulable"] = True
     node["status"]["allocatable"]["nvidia.com/gpu"] = "7"
     for condition in node["status"]["conditions"]:
-        if condition["type"] == "SysLogsGPUFallenOff":
+        if condition["type"] in TURNED:
             condition["status"] = "True"
     return node
 
@@ -111,9 +113,7 @@ def test_each_effect_is_held(tmp_path: Path, part: str) -> None:
     elif part == "allocatable":
         thing["status"]["allocatable"]["nvidia.com/gpu"] = "8"
     elif part == "condition":
-        next(each for each in thing["status"]["conditions"] if each["type"] == "SysLogsGPUFallenOff")["status"] = (
-            "False"
-        )
+        next(each for each in thing["status"]["conditions"] if each["type"] in TURNED)["status"] = "False"
     else:
         thing["status"]["conditions"] = []
     assert playing(specs, thing) == {"hold", "clock"}
@@ -215,7 +215,7 @@ def test_a_node_that_is_born_with_a_fault(tmp_path: Path) -> None:
         for each, other in zip(node["status"]["conditions"], well["status"]["conditions"], strict=True)
         if each != other
     }
-    assert turned == {"SysLogsGPUFallenOff"}
+    assert turned == TURNED
 
 
 def drawn(done: Rendered) -> set[str]:
