@@ -17,9 +17,9 @@ from kwokgen.timeline import timeline
 from testbed import removing, running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
-from tests.live.conftest import Applied, minor_of
+from tests.live.conftest import Applied
 from tests.live.rendering import written
-from tests.live.test_bundles import errors_of_kwok
+from tests.live.test_bundles import documents, errors_of_kwok
 from tests.live.test_playing import restart, until
 
 pytestmark = pytest.mark.live
@@ -52,10 +52,20 @@ class Case(NamedTuple):
     def dra(self) -> bool:
         return not self.pool.endswith("plugin")
 
-    @property
-    def written(self) -> str:
+    def effects(self, minor: str) -> dict[str, Any]:
+        """Those by default that the minor has."""
+        optional = set(self.entry.data.get("optional", ()))
+        found = {key: value for key, value in self.entry.data["effects"].items() if key not in optional}
+        if minor in {"1.33", "1.34"} and found.get("deviceTaint", {}).get("effect") == "None":
+            del found["deviceTaint"]
+        return found
+
+    def written(self, minor: str) -> str:
+        known = self.entry.data["effects"].keys() - set(self.entry.data.get("optional", ()))
+        less = ", ".join(f"{key}: false" for key in sorted(known - self.effects(minor).keys()))
+        rest = f", effects: {{{less}}}" if less else ""
         on = f"{{pool: {self.pool}, nodes: [{self.index}]}}"
-        return f"{{name: {self.name}, fault: {self.entry.name}, on: {on}, start: {{manual: true}}}}"
+        return f"{{name: {self.name}, fault: {self.entry.name}, on: {on}, start: {{manual: true}}{rest}}}"
 
 
 def cases() -> Iterator[Case]:
@@ -74,7 +84,7 @@ def cases() -> Iterator[Case]:
 CASES = list(cases())
 
 
-def spec() -> str:
+def spec(minor: str) -> str:
     pools = []
     for name, size in Counter(case.pool for case in CASES).items():
         model = next((model for model in MODELS.values() if name.startswith(model)), None)
@@ -85,12 +95,13 @@ def spec() -> str:
         detectors = "" if watched == "unwatched" else f", detectors: [{watched}]"
         pools.append(f"{{name: {name}, count: {size}, machine: {{cpu: 8, memory: 64Gi}}{gpus}{expose}{detectors}}}")
     # The Stages of so many are more than a ConfigMap holds.
-    return f"controller: {{run: outside}}\npools: [{', '.join(pools)}]\nfaults: [{', '.join(case.written for case in CASES)}]"
+    return f"controller: {{run: outside}}\npools: [{', '.join(pools)}]\nfaults: [{', '.join(case.written(minor) for case in CASES)}]"
 
 
+@pytest.mark.newest
 def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path) -> None:
     """All at once: what each entry expects is there, alone, and gone again when it is over."""
-    folder = written("faults", gated.minor, tmp_path / "b", spec())
+    folder = written("faults", gated.minor, tmp_path / "b", spec(gated.minor))
     by_hand = [moment for moment in timeline(rendered(folder).cluster) if moment.command]
     assert len(by_hand) == 2 * len(CASES)
     with removing.applied(gated, folder, limit=180) as live:
@@ -98,7 +109,7 @@ def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path) -> None:
         switch(gated, live, "on", [each.command for each in by_hand if "=on " in each.command][:FEW])
         until(lambda: marked(gated, live) == {"active": len(CASES)}, SECONDS, "every fault has begun")
         deadline = time.monotonic() + PATIENCE
-        while (wrong := differences(before, seen(gated, live))) and time.monotonic() < deadline:
+        while (wrong := differences(gated.minor, before, seen(gated, live))) and time.monotonic() < deadline:
             time.sleep(1)
         assert wrong == {}
         switch(gated, live, "off", [each.command for each in by_hand if "=off " in each.command][:FEW])
@@ -112,20 +123,16 @@ def rendered(folder: Path) -> Any:
 
 
 def switch(cluster: Cluster, live: Bundle, to: str, commands: list[str]) -> None:
-    """Some by the commands that are printed; kubectl would take minutes for all of them."""
+    """Some by the commands that are printed; kubectl would take minutes for all of them, and an apply does as well."""
     for command in commands:
         program, *arguments = command.split()
         assert program == "kubectl"
         cluster.kubectl(*arguments)
-    items = []
-    for kind, version in (("node", "v1"), ("resourceslice", f"resource.k8s.io/{minor_of(cluster.minor).resource_api}")):
-        for each in cluster.get(f"{kind}s", "-l", live.selector):
-            labels = {key: to for key in each["metadata"]["labels"] if is_mark(key)}
-            meta = {"name": each["metadata"]["name"], "labels": labels}
-            items.append({"apiVersion": version, "kind": each["kind"], "metadata": meta} if labels else None)
-    stream = json.dumps({"apiVersion": "v1", "kind": "List", "items": [item for item in items if item]})
-    arguments = ("--server-side", "--force-conflicts", "--field-manager=drill", "--validate=ignore", "-f", "-")
-    cluster.kubectl("apply", *arguments, stdin=stream)
+    items = [each for pattern in ("40-*", "50-*") for each in documents(live.folder, pattern)]
+    for item in items:
+        labels = item["metadata"]["labels"]
+        labels |= {key: to for key in labels if is_mark(key)}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
 def marked(cluster: Cluster, live: Bundle) -> dict[str, int]:
@@ -170,15 +177,13 @@ def seen(cluster: Cluster, live: Bundle) -> Seen:
     return found
 
 
-def differences(before: Seen, during: Seen) -> dict[str, str]:
-    return {case.name: wrong for case in CASES if (wrong := differs(case, before, during))}
+def differences(minor: str, before: Seen, during: Seen) -> dict[str, str]:
+    return {case.name: wrong for case in CASES if (wrong := differs(case, minor, before, during))}
 
 
-def differs(case: Case, before: Seen, during: Seen) -> str:
+def differs(case: Case, minor: str, before: Seen, during: Seen) -> str:
     """What is not as the entry says; `expect` is held against what schedulers look at."""
-    effects, old, new = case.entry.data["effects"], before[case.node], during[case.node]
-    optional = set(case.entry.data.get("optional", ()))
-    wanted = {key: value for key, value in effects.items() if key not in optional}
+    wanted, old, new = case.effects(minor), before[case.node], during[case.node]
     changed = {key for key in old if old[key] != new[key]}
     expected = {NAMES[key] for key in wanted if key in NAMES}
     expected -= {"allocatable"} if case.dra else {"devices"}
@@ -261,6 +266,7 @@ class Watch:
         return max(map(age_of, there.values()))
 
 
+@pytest.mark.newest
 def test_planned_faults_come_and_go_in_time(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
     """To the second, once each; what an apply heals comes back; a KWOK that was away for the end catches up."""
     folder = written("planned", cluster.minor, tmp_path / "b", PLANNED)
