@@ -2,9 +2,9 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < formats < model < needs < tree < schemas < conform < catalog < blueprint < celtree < celreads
-    < cel < checks < jqchild < expressions < series < emit < draw < templating < resources < patches < apischema
-    < devicerules < claimrules < apirules < verify < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
+    problem < encoding < formats < draw < model < needs < tree < schemas < conform < catalog < blueprint < celtree < celreads
+    < cel < checks < jqchild < expressions < series < emit < templating < resources < patches < apischema
+    < devicerules < claimrules < apirules < verify < timeline < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """
 
 from __future__ import annotations

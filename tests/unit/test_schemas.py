@@ -187,6 +187,8 @@ DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
 STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
+FAULT = "faults=[{name: f, fault: xid-79, on: {pool: b, nodes: [0]}}]"
+LEFT_OUT = ("conditions", "deviceTaint")
 FIRST = "claims.k.requests=[{firstAvailable: [{deviceClassName: gpu.nvidia.com}]}]"
 CONSTRAINT = "claims.k.constraints=[{matchAttribute: gpu.nvidia.com/brand}]"
 DISTINCT = CONSTRAINT.replace("match", "distinct")
@@ -337,6 +339,7 @@ USED: dict[str, tuple[str, ...]] = {
     "pools[].taints[].value": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].value=y"),
     "pools[].taints[].effect": ("pools.a.taints=[{key: x, effect: NoSchedule}]", "pools.a.taints[0].effect=NoExecute"),
     "pools[].fakeTaint": ("pools.a.fakeTaint=false",),
+    "pools[].detectors": ("pools.a.detectors=[npd]",),
     "pools[].gpuOperatorLabels": ("pools.a.gpuOperatorLabels=true",),
     "networkDevices": ("networkDevices=[]",),
     "networkDevices[].name": ("networkDevices[0].name=m",),
@@ -356,6 +359,29 @@ USED: dict[str, tuple[str, ...]] = {
     "deviceTaintRules[].key": (RULE, "deviceTaintRules.r.key=example.com/y"),
     "deviceTaintRules[].value": (RULE, "deviceTaintRules.r.value=y"),
     "deviceTaintRules[].effect": (RULE, "deviceTaintRules.r.effect=NoExecute"),
+    "faults": (FAULT,),
+    "faults[].name": (FAULT, "faults[0].name=g"),
+    "faults[].fault": (FAULT, "faults.f.fault=xid-48"),
+    "faults[].on.pool": (FAULT, "faults.f.on.pool=a"),
+    "faults[].on.nodes": (FAULT, "faults.f.on.nodes=[0-1]"),
+    "faults[].on.gpus": (FAULT, "faults.f.on.gpus=[1]"),
+    "faults[].start.after": (FAULT, "faults.f.start={after: 5m}"),
+    "faults[].start.at": (FAULT, "faults.f.start={at: '2026-12-01T10:00:00Z'}"),
+    "faults[].start.manual": (FAULT, "faults.f.start={manual: true}"),
+    "faults[].for": (FAULT, "faults.f.for=30m"),
+    **{f"faults[].effects.{effect}": (FAULT, f"faults.f.effects={{{effect}: false}}") for effect in LEFT_OUT},
+    **{f"faults[].effects.{effect}": (FAULT, f"faults.f.effects={{{effect}: true}}") for effect in ("taint", "cordon")},
+    "faults[].effects.labels": (
+        FAULT,
+        "faults.f.fault=maintenance",
+        "faults.f.effects={labels: false}",
+    ),
+    "faults[].effects.allocatable": (
+        *COUNTED,
+        FAULT.replace("pool: b", "pool: a"),
+        "faults.f.effects={allocatable: false}",
+    ),
+    "faults[].effects.event": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={event: false}"),
     "deviceClasses": ("deviceClasses=[]",),
     "deviceClasses[].name": ("deviceClasses[0].name=other",),
     "deviceClasses[].selectors": ("deviceClasses.own.selectors=['false']",),
@@ -646,6 +672,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "pools[].expose": ("pools.a.expose=dra",),
     "pools[].taints": ("pools.a.taints=[]",),
     "pools[].fakeTaint": ("pools.a.fakeTaint=true",),
+    "pools[].detectors": ("pools.a.detectors=[]",),
     "pools[].gpuOperatorLabels": ("pools.a.gpuOperatorLabels=false",),
     "networkDevices[].deviceName": ("networkDevices.n.deviceName='device-{index}'",),
     "deviceClasses[].create": ("deviceClasses.own.create=true",),
