@@ -116,7 +116,7 @@ def test_the_commands_of_the_examples_comments_run(clone: Path, line: str) -> No
 
 def test_the_smallest_blueprint_is_the_quickstart(tmp_path: Path) -> None:
     """Ten nodes of eight GPUs, a job of four pods; the example says the same with comments."""
-    [block] = [block for block in blocks(README) if block.language == "yaml"]
+    [block, *_] = [block for block in blocks(README) if block.language == "yaml"]
     file = tmp_path / "quickstart.yaml"
     file.write_text("\n".join([*block.lines, ""]), encoding="utf-8")
     done = render(str(file))
@@ -124,6 +124,14 @@ def test_the_smallest_blueprint_is_the_quickstart(tmp_path: Path) -> None:
     assert objects(done) == objects(render(str(BLUEPRINTS / "quickstart.yaml")))
     [node, *_] = [series for series in done.series if series.file.startswith("40-")]
     assert (node.runs[-1].last + 1, node.pool) == (10, "h100")
+
+
+def test_the_faults_of_the_readme_are_taken(tmp_path: Path) -> None:
+    """A part of a spec, every line of which is a fault that somebody has."""
+    [_, block] = [block for block in blocks(README) if block.language == "yaml"]
+    done = rendered(tmp_path, "\n".join(block.lines))
+    assert done.warnings == ()
+    assert [fault.name for fault in done.cluster.faults] == ["off-the-bus", "ecc", "rack"]
 
 
 @cache

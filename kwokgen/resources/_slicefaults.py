@@ -49,22 +49,21 @@ def _part(cluster: Cluster, fault: Fault, taint: Taint | None) -> Part:
     if taint is None:
         return Part("", [], [])
     names = ", ".join(map(dumps, fault.devices))
-    own = f"[.spec.devices[]? | select(.name | IN({names})){_inside(cluster, '.')}"
+    inside = " | .basic" if _inside(cluster) else ""
+    own = f"[.spec.devices[]? | select(.name | IN({names})){inside}"
     wrong = f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
     return Part(wrong, list(_begin(cluster, fault, taint)), list(_end(cluster, fault, taint)))
 
 
-def _inside(cluster: Cluster, step: str) -> str:
+def _inside(cluster: Cluster, step: str = ".") -> str:
     """Where a device's taints stand: the first version of the API has them a level below."""
-    if cluster.kubernetes.resource_api != "v1beta1":
-        return ""
-    return " | .basic" if step == "." else f"{step}basic"
+    return f"{step}basic" if cluster.kubernetes.resource_api == "v1beta1" else ""
 
 
 def _each(cluster: Cluster, fault: Fault) -> Iterator[str]:
     yield "{{ range $number, $device := .spec.devices }}"
     yield f"{{{{ if has $device.name (list {' '.join(map(dumps, fault.devices))}) }}}}"
-    yield f"{{{{ $body := $device{_inside(cluster, '.')} }}}}"
+    yield f"{{{{ $body := $device{_inside(cluster)} }}}}"
 
 
 def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:

@@ -549,7 +549,7 @@ def test_a_key_that_could_change_nothing_is_refused(tmp_path: Path, key: str) ->
 def test_the_table_sets_the_keys_that_it_says() -> None:
     """Each last argument names the key, or what holds it, or what it holds."""
     for key, sets in (USED | REFUSED).items():
-        named = re.sub(r"\[\d\]|\.(a|b|c|k|n|r|w|i|x|own)(?=\.)", "", sets[-1].partition("=")[0])
+        named = re.sub(r"\[\d\]|\.(a|b|c|f|k|n|r|w|i|x|own)(?=\.)", "", sets[-1].partition("=")[0])
         plain = key.replace("[]", "").replace(".*", "")
         assert f"{plain}.".startswith(f"{named}.") or f"{named}.".startswith(f"{plain}."), key
 
