@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
+from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
@@ -66,6 +67,7 @@ class Parts:
             annotations=item.get("annotations", {}),
             restart_policy=item["restartPolicy"],
             suspend=item["suspend"],
+            policies=policies(self.scope, item, at, fact),
             lifecycle=lifecycle,
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),

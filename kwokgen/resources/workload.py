@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from kwokgen.draw import between
+from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.workload import Workload
@@ -48,6 +49,8 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pods": workload.pods,
             "parallelism": workload.parallelism,
             "suspend": workload.suspend,
+            **dict.fromkeys(POLICIES),
+            **workload.policies,
             "pod": _pods.template(cluster, workload),
         }
         document = render(workload.template, values)

@@ -2,7 +2,7 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < formats < model < needs < tree < schemas < conform < catalog < blueprint < cel < checks
+    problem < encoding < formats < jobrules < model < needs < tree < schemas < conform < catalog < blueprint < cel < checks
     < jqchild < expressions < series < emit < draw < templating < resources < patches < apischema < devicerules
     < apirules < verify < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """

@@ -183,6 +183,12 @@ JOBS = PATCHES.replace("Node", "Job")
 TWO_JOBS = "workloads=[{name: w, kind: job}, {name: v, kind: job, namespace: two}]"
 COUNTED = ("claims=[]", "pools.a.expose=extended-resource")
 PROFILES = "table: {slices: 4, profiles: [{name: half, size: 2}, {name: quarter, size: 1}]}"
+POLICY = (
+    "workloads.w.backoffLimitPerIndex=1",
+    "workloads.w.podFailurePolicy={rules: [{action: Count, onExitCodes: {operator: In, values: [1]}}]}",
+)
+OF_A_POLICY = "workloads.w.podFailurePolicy.rules[0]"
+ON_CONDITIONS = "workloads.w.podFailurePolicy={rules: [{action: Count, onPodConditions: [{type: A}]}]}"
 DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
 STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
@@ -419,6 +425,26 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].annotations": ("workloads.w.annotations={x: y}",),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
     "workloads[].suspend": ("workloads.w.suspend=true",),
+    "workloads[].backoffLimit": ("workloads.w.backoffLimit=0",),
+    "workloads[].backoffLimitPerIndex": ("workloads.w.backoffLimitPerIndex=0",),
+    "workloads[].maxFailedIndexes": ("workloads.w.backoffLimitPerIndex=0", "workloads.w.maxFailedIndexes=0"),
+    "workloads[].podFailurePolicy.rules": POLICY,
+    "workloads[].podFailurePolicy.rules[].action": (*POLICY, f"{OF_A_POLICY}.action=FailIndex"),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.containerName": (
+        *POLICY,
+        f"{OF_A_POLICY}.onExitCodes.containerName=main",
+    ),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.operator": (*POLICY, f"{OF_A_POLICY}.onExitCodes.operator=NotIn"),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.values": (*POLICY, f"{OF_A_POLICY}.onExitCodes.values=[2]"),
+    "workloads[].podFailurePolicy.rules[].onPodConditions": (ON_CONDITIONS,),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].type": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].type=B",
+    ),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].status='False'",
+    ),
     "workloads[].lifecycle": (TWO_LIVES, "workloads.w.lifecycle=q"),
     "workloads[].run": ("workloads.w.run=9s",),
     "workloads[].run.min": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.min=2s"),
@@ -667,6 +693,10 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     ),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].status='True'",
+    ),
     "workloads[].gang": ("workloads.w.gang=false",),
 }
 """For every key with a default: `--set` arguments, the last of which sets it to that."""
