@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.model.claim import Claim
+from kwokgen.model.failure import Failure
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -57,6 +58,7 @@ class Workload(NamedTuple):
     lifecycle: Lifecycle
     default_lifecycle: bool
     run: RunTime | None
+    failures: tuple[Failure, ...]
     template: Template
     at: Place
 

@@ -11,7 +11,7 @@ from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.workload import Workload
-from kwokgen.resources import _pods
+from kwokgen.resources import _failures, _pods
 from kwokgen.resources._common import owned
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import render
@@ -69,7 +69,8 @@ def named(workload: Workload) -> Column:
 
 
 def _columns(cluster: Cluster, workload: Workload) -> dict[str, Column]:
-    return {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
+    own = {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
+    return own | _failures.columns(workload)
 
 
 def _run(cluster: Cluster, workload: Workload, index: int) -> str:

@@ -189,6 +189,11 @@ POLICY = (
 )
 OF_A_POLICY = "workloads.w.podFailurePolicy.rules[0]"
 ON_CONDITIONS = "workloads.w.podFailurePolicy={rules: [{action: Count, onPodConditions: [{type: A}]}]}"
+FAILING = ("workloads.w.count=9", "workloads.w.pods=9", "workloads.w.initContainers=[{name: i}]")
+FAILING += ("workloads.w.backoffLimitPerIndex=1",)
+OF_JOBS = (*FAILING, "workloads.w.failures=[{of: jobs, share: 50%, exitCode: 1}]")
+OF_PODS = (*FAILING, "workloads.w.failures=[{of: pods, indexes: [1], exitCode: 1}]")
+OF_A_FAILURE = "workloads.w.failures[0]"
 DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
 STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
@@ -425,6 +430,17 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].annotations": ("workloads.w.annotations={x: y}",),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
     "workloads[].suspend": ("workloads.w.suspend=true",),
+    "workloads[].failures": OF_PODS,
+    "workloads[].failures[].of": (*OF_JOBS, f"{OF_A_FAILURE}.of=pods"),
+    "workloads[].failures[].share": (*OF_JOBS, f"{OF_A_FAILURE}.share=20%"),
+    "workloads[].failures[].jobs": (*OF_PODS, f"{OF_A_FAILURE}.jobs=[2]"),
+    "workloads[].failures[].indexes": (*OF_PODS, f"{OF_A_FAILURE}.indexes=[2]"),
+    "workloads[].failures[].initContainer": (*OF_PODS, f"{OF_A_FAILURE}.initContainer=i"),
+    "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
+    "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
+    "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
+    "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
+    "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),
     "workloads[].backoffLimit": ("workloads.w.backoffLimit=0",),
     "workloads[].backoffLimitPerIndex": ("workloads.w.backoffLimitPerIndex=0",),
     "workloads[].maxFailedIndexes": ("workloads.w.backoffLimitPerIndex=0", "workloads.w.maxFailedIndexes=0"),
@@ -693,6 +709,9 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     ),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
+    "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=0s"),
+    "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=Error"),
+    "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=''"),
     "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
         ON_CONDITIONS,
         f"{OF_A_POLICY}.onPodConditions[0].status='True'",

@@ -50,7 +50,8 @@ def results(expression: str, thing: Data) -> list[Any]:
 def holds(expression: Data, thing: Data) -> bool:
     """https://kwok.sigs.k8s.io/docs/user/stages-configuration/: how one of matchExpressions is held against an object."""
     found = results(expression["key"], thing)
-    among = any(one in expression.get("values", ()) for one in found)
+    texts = [json.dumps(one) if isinstance(one, bool) else one for one in found]
+    among = any(one in expression.get("values", ()) for one in texts)
     answers = {"In": among, "NotIn": not among, "Exists": bool(found), "DoesNotExist": not found}
     return answers[expression["operator"]]
 
