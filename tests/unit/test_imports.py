@@ -2,8 +2,8 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < formats < jobrules < model < needs < tree < schemas < conform < catalog < blueprint < cel < checks
-    < jqchild < expressions < series < emit < draw < templating < resources < patches < apischema < devicerules
+    problem < encoding < draw < formats < jobrules < model < needs < tree < schemas < conform < catalog < blueprint
+    < cel < checks < jqchild < expressions < series < emit < templating < resources < patches < apischema < devicerules
     < apirules < verify < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """
 
