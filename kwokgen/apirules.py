@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kwokgen import claimrules, devicerules
+from kwokgen import claimrules, devicerules, jobrules
 from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_subdomain
 from kwokgen.model.target import Kubernetes
 from kwokgen.series import Document
@@ -112,6 +112,7 @@ def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     meta = spec["template"].get("metadata", {})
     yield from _labels(meta.get("labels", {}), ("spec", "template", "metadata", "labels"))
     yield from _annotations(meta.get("annotations", {}), ("spec", "template", "metadata", "annotations"))
+    yield from (((("spec", *found.path)), found.message) for found in jobrules.findings(spec))
     yield from _pod(pod, path)
 
 

@@ -174,9 +174,8 @@ def _meant(form: Format, written: str) -> str:
 def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     word = {"minimum": "at least", "maximum": "at most"}[error.validator]
     raw = place.raw(*path) or str(error.instance)
-    yield Problem(
-        place.pos(*path), code, f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}"
-    )
+    message = f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}"
+    yield Problem(place.pos(*path), code, message, error.schema.get("x-hint", ""))
 
 
 def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
+from heapq import nsmallest
 
 
 def draw(seed: int, what: str, name: str) -> int:
@@ -13,3 +15,9 @@ def draw(seed: int, what: str, name: str) -> int:
 def between(seed: int, what: str, name: str, shortest: int, longest: int) -> int:
     """An integer from `shortest` to `longest`, both included."""
     return shortest + draw(seed, what, name) % (longest - shortest + 1)
+
+
+def lowest(seed: int, what: str, names: Iterable[str], number: int) -> list[int]:
+    """The places of the `number` names that draw the lowest, in order: another name moves one of them at most."""
+    drawn = ((draw(seed, what, name), place) for place, name in enumerate(names)) if number else ()
+    return sorted(place for _, place in nsmallest(number, drawn))

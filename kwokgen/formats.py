@@ -22,6 +22,7 @@ SEMVER = (
 )
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 DURATION = r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+"
+REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 QUANTITY = r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?"
 
 BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)}
@@ -82,6 +83,11 @@ def is_semver(text: str) -> bool:
 def is_duration(text: str) -> bool:
     """A Go duration with a unit; KWOK reads a bare number as no duration at all."""
     return re.fullmatch(DURATION, text) is not None
+
+
+def is_reason(text: str) -> bool:
+    """The reason of a condition, or of a container's state."""
+    return len(text) <= 1024 and re.fullmatch(REASON, text) is not None
 
 
 def is_quantity(text: str) -> bool:
@@ -185,6 +191,11 @@ def _label_meant(text: str) -> str:
     return re.sub(r"[^a-z0-9-]", "-", text.lower()).strip("-")
 
 
+def _reason_meant(text: str) -> str:
+    words = re.findall(r"[A-Za-z0-9_]+", text)
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
 def _label_value_meant(text: str) -> str:
     return re.sub(r"[^-A-Za-z0-9_.]", "-", text).strip("-_.")
 
@@ -227,6 +238,9 @@ FORMATS = {
     "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),
     "moment": Format(
         is_moment, "a moment", 'a date and a time of it with its zone, in quotes, such as "2026-12-01T10:00:00Z"'
+    ),
+    "reason": Format(
+        is_reason, "a reason", "one word of letters, digits and '_', a letter first, such as OOMKilled", _reason_meant
     ),
     "cidr": Format(is_cidr, "an IPv4 network", "a network address and its length, such as 10.0.0.0/16"),
 }

@@ -117,6 +117,9 @@ def _wait(cluster: Cluster) -> Iterator[str]:
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"
     yield ""
+    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures):
+        yield f"Pods of {', '.join(failing)} are made to fail: a job that ends as Failed is never Complete, and the wait for it does not end."
+        yield ""
 
 
 def _faults(cluster: Cluster) -> Iterator[str]:

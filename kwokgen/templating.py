@@ -42,7 +42,18 @@ def conditions(text: str) -> tuple[str, ...]:
 
 def form(asked: Sequence[str], values: Mapping[str, Any]) -> str:
     """Which of the forms of a template the values make: the words asked for that hold."""
-    return ",".join(name for name in asked if values.get(name))
+    return ",".join(name for name in asked if _given(values.get(name)))
+
+
+class _Given(int):
+    """A number in a condition: that it is 0 does not mean that it is not there."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def _given(value: Any) -> bool:
+    return bool(_Given(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
 def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Document]:
@@ -161,7 +172,7 @@ def _marked(value: Any, parts: list[Any]) -> Any:
     if isinstance(value, Slot | Join) or (isinstance(value, dict | list) and value):
         parts.append(value)
         return f"{MARK}{len(parts) - 1}"
-    return value
+    return _Given(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _filled(value: Any, parts: list[Any]) -> Any:

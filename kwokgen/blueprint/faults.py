@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from itertools import groupby
 from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import detectors
-from kwokgen.blueprint.marks import ranges
+from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Fact
 from kwokgen.draw import draw
@@ -128,12 +127,7 @@ def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, seed: int) -> Ranges
         scope.fail(at.pos("on", "nodes"), "fault", message, "name nodes by their indexes")
     # The lowest of numbers that every node draws: another node moves one of them at most.
     ranked = sorted(range(pool.count), key=lambda index: draw(seed, f"fault/{item['name']}", f"{pool.name}/{index}"))
-    return _runs(sorted(ranked[:number]))
-
-
-def _runs(indexes: list[int]) -> Ranges:
-    runs = (list(run) for _, run in groupby(enumerate(indexes), key=lambda pair: pair[1] - pair[0]))
-    return tuple((run[0][1], run[-1][1]) for run in runs)
+    return runs(sorted(ranked[:number]))
 
 
 def _start(scope: Scope, item: Data, at: Place, *, needs_stage: bool) -> Start:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.model.device import Mark
 from kwokgen.model.place import Place
 from kwokgen.model.taint import Taint
 
-NAMES = {"devices": "device", "gpus": "GPU", "nodes": "node"}
+NAMES = {"devices": "device", "gpus": "GPU", "indexes": "index", "jobs": "job", "nodes": "node"}
 
 
 def marks(scope: Scope, written: Data, at: Place, nodes: int, count: int) -> tuple[Mark, ...]:
@@ -35,7 +37,9 @@ def _some_left(scope: Scope, missing: list[Mark], count: int) -> None:
             return
 
 
-def ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[tuple[int, int], ...]:
+def ranges(
+    scope: Scope, item: Data, key: str, at: Place, count: int, *, code: str = "devices"
+) -> tuple[tuple[int, int], ...]:
     """Indexes and ranges of them as ranges, all when nothing is written."""
     if key not in item:
         return ((0, count - 1),)
@@ -45,9 +49,15 @@ def ranges(scope: Scope, item: Data, key: str, at: Place, count: int) -> tuple[t
         low, high = int(first), int(last or first)
         pos = at.pos(key, number)
         if low > high:
-            scope.fail(pos, "devices", f"the range {written} ends before it begins", f"write {high}-{low}")
+            scope.fail(pos, code, f"the range {written} ends before it begins", f"write {high}-{low}")
         elif high >= count:
-            scope.fail(pos, "devices", f"there is no {NAMES[key]} {high}: they are 0 to {count - 1}")
+            scope.fail(pos, code, f"there is no {NAMES[key]} {high}: they are 0 to {count - 1}")
         else:
             done.append((low, high))
     return tuple(done)
+
+
+def runs(indexes: list[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending indexes as ranges."""
+    found = (list(run) for _, run in groupby(enumerate(indexes), key=lambda pair: pair[1] - pair[0]))
+    return tuple((run[0][1], run[-1][1]) for run in found)

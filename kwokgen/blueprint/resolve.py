@@ -52,6 +52,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         classes=classes,
         namespaces=tuple(namespace.name for namespace in namespaces),
         written_pools=tuple(pool["name"] for pool in spec["pools"]),
+        seed=spec["seed"],
     )
     cluster = Cluster(
         name=name,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
+from kwokgen.blueprint.failures import failures
+from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
@@ -29,6 +31,7 @@ class Parts:
     lifecycles: tuple[Lifecycle, ...]
     namespaces: tuple[str, ...]
     written_pools: tuple[str, ...]
+    seed: int
 
     def workloads(self, spec: Data, at: Place) -> tuple[Workload, ...]:
         """Every workload that could be understood."""
@@ -48,7 +51,7 @@ class Parts:
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
-        return Workload(
+        made = Workload(
             name=item["name"],
             kind=item["kind"],
             namespace=namespace,
@@ -66,12 +69,15 @@ class Parts:
             annotations=item.get("annotations", {}),
             restart_policy=item["restartPolicy"],
             suspend=item["suspend"],
+            policies=policies(self.scope, item, at, fact),
             lifecycle=lifecycle,
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
+            failures=(),
             template=entries.template(fact),
             at=at,
         )
+        return made._replace(failures=failures(self.scope, made, item, self.seed))
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}

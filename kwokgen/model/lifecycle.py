@@ -15,6 +15,11 @@ class Stage(NamedTuple):
     spec: Mapping[str, Any]
     sample: Mapping[str, Any]
 
+    @property
+    def succeeds(self) -> bool:
+        """Whether it ends pods well."""
+        return "phase: Succeeded" in self.spec["next"].get("statusTemplate", "")
+
 
 class Lifecycle(NamedTuple):
     """A named lifecycle; `takes_run` says that pods may bring run times of their own, `entry` is the catalogue's."""

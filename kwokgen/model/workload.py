@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kwokgen.model.claim import Claim
+from kwokgen.model.failure import Failure
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -31,7 +32,10 @@ class RunTime(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one; `template` is its catalogue entry's."""
+    """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
+
+    `policies` are the fields of a JobSpec that say what it does with failed pods; `template` is its catalogue entry's.
+    """
 
     name: str
     kind: str
@@ -50,9 +54,11 @@ class Workload(NamedTuple):
     annotations: Mapping[str, str]
     restart_policy: str
     suspend: bool
+    policies: Mapping[str, Any]
     lifecycle: Lifecycle
     default_lifecycle: bool
     run: RunTime | None
+    failures: tuple[Failure, ...]
     template: Template
     at: Place
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from json import dumps
 
+from kwokgen.emit import quoted
 from kwokgen.model.taint import Taint
 from kwokgen.resources._common import taint as written
 
 
 def text(value: str) -> str:
     """A string in quotes, which the template leaves as it is."""
-    return dumps(value, ensure_ascii=False).replace("{{", '{{ "{{" }}')
+    return quoted(value).replace("{{", '{{ "{{" }}')
 
 
 def escaped(key: str) -> str:

@@ -8,13 +8,14 @@ from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import LIFECYCLE
 from kwokgen.model.workload import Container, Workload
+from kwokgen.resources import _failures
 from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
 
 def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     """Metadata and spec of a workload's pods."""
-    meta = {"labels": _labels(workload), "annotations": _annotations(workload)}
+    meta = {"labels": _labels(workload), "annotations": _annotations(cluster, workload)}
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": _spec(cluster, workload)}
 
 
@@ -23,9 +24,9 @@ def _labels(workload: Workload) -> dict[str, Any]:
     return lifecycle | dict(workload.labels)
 
 
-def _annotations(workload: Workload) -> dict[str, Any]:
+def _annotations(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     run = {RUN_SECONDS: Slot("run")} if workload.run else {}
-    return run | dict(workload.annotations)
+    return run | _failures.marks(cluster, workload) | dict(workload.annotations)
 
 
 def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from kwokgen.draw import between
+from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
-from kwokgen.resources import _pods
+from kwokgen.resources import _failures, _pods
 from kwokgen.resources._common import owned
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
@@ -53,6 +54,8 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pods": workload.pods,
             "parallelism": workload.parallelism,
             "suspend": workload.suspend,
+            **dict.fromkeys(POLICIES),
+            **workload.policies,
             "pod": _pods.template(cluster, workload),
         }
         document = render(workload.template, values)
@@ -74,7 +77,8 @@ def named(workload: Workload) -> Column:
 
 
 def _columns(cluster: Cluster, workload: Workload) -> dict[str, Column]:
-    return {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
+    own = {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
+    return own | _failures.columns(workload)
 
 
 def _run(cluster: Cluster, workload: Workload, index: int) -> str:

@@ -227,6 +227,19 @@ def test_a_compiled_template_makes_what_jinja2_makes(kind: str, name: str, fille
     assert templating.render(template, values) == templating.render(Template(template.text, template.file), values)
 
 
+def test_a_number_of_a_template_is_there_though_it_is_0() -> None:
+    """With Jinja2 as well, where a template of one's own asks for it."""
+    template = entries.template(BUILTIN.get("workloads", "job", HERE, "workloads"))
+    text = template.text.replace("[% if backoffLimit %]", "[% if backoffLimit and not suspend %]")
+    values = dict.fromkeys(BUILTIN.get("workloads", "job", HERE, "workloads").data["parameters"], "") | {
+        "backoffLimit": 0
+    }
+    for each in (template, Template(text, template.file)):
+        spec = templating.render(each, values)["spec"]
+        assert spec["backoffLimit"] == 0
+        assert "maxFailedIndexes" not in spec
+
+
 OWN_GPU = """\
 summary: A card of our own
 source: our shelf

@@ -24,6 +24,7 @@ ACCEPTED = {
     "label-key": ["a", "A_b.c", "example.com/a", "a/A", "1.2/3", "x" * 63, f"{'a' * 253}/{'b' * 63}"],
     "attribute": ["a", "_", "_1", "A_b", "example.com/a", "a/a", "x" * 32, f"{'a' * 63}/b"],
     "semver": ["0.0.0", "1.2.3", "580.105.8", "1.2.3-rc.1", "1.2.3-0a", "1.2.3--", "1.2.3+01", "1.2.3-a+b.c"],
+    "reason": ["Error", "OOMKilled", "a", "NCCL_2", "A:b,c", "x" * 1024],
     "duration": ["0s", "1s", "1.5s", "90s", "1h30m", "100ms", "1h1m1s1ms", "00s"],
     "quantity": [
         *QUANTITIES.split(),
@@ -48,6 +49,7 @@ REFUSED = {
         *NO_VERSIONS.split(),
         *("", " 1.2.3", "1.2.3\n", f"1.2.3-{'a' * 59}"),
     ],
+    "reason": ["", "out of memory", "137", "_a", "a:", "é", "OOMKilled\n", "a-b", "x" * 1025],
     "duration": ["", "1", "-1s", "s", "1d", "1w", "1 s", "1S", "1us", "1m30", ".5s", "1.s", "٣s", "1s\n"],
     "quantity": [
         *NO_QUANTITIES.split(),
@@ -93,6 +95,7 @@ MEANT = {
     "label-key": {},
     "attribute": {"gpu-type": "gpu_type"},
     "semver": {"7.5": "7.5.0", "12": "12.0.0", "v1.2.3": "1.2.3", "535.129.03": "535.129.3", "1.2.3.4": ""},
+    "reason": {"out of memory": "OutOfMemory", "a-b": "AB", "a:": "A", "": ""},
     "duration": {"30": "30s", "1.5": "1.5s", "1d": "", "s": ""},
     "quantity": {
         "256GiB": "256Gi",

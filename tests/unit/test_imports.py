@@ -2,7 +2,7 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < formats < draw < model < needs < tree < schemas < conform < catalog < blueprint < celtree < celreads
+    problem < encoding < draw < formats < jobrules < model < needs < tree < schemas < conform < catalog < blueprint < celtree < celreads
     < cel < checks < jqchild < expressions < series < emit < templating < resources < patches < apischema
     < devicerules < claimrules < apirules < verify < timeline < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """

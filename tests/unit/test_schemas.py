@@ -183,6 +183,17 @@ JOBS = PATCHES.replace("Node", "Job")
 TWO_JOBS = "workloads=[{name: w, kind: job}, {name: v, kind: job, namespace: two}]"
 COUNTED = ("claims=[]", "pools.a.expose=extended-resource")
 PROFILES = "table: {slices: 4, profiles: [{name: half, size: 2}, {name: quarter, size: 1}]}"
+POLICY = (
+    "workloads.w.backoffLimitPerIndex=1",
+    "workloads.w.podFailurePolicy={rules: [{action: Count, onExitCodes: {operator: In, values: [1]}}]}",
+)
+OF_A_POLICY = "workloads.w.podFailurePolicy.rules[0]"
+ON_CONDITIONS = "workloads.w.podFailurePolicy={rules: [{action: Count, onPodConditions: [{type: A}]}]}"
+FAILING = ("workloads.w.count=9", "workloads.w.pods=9", "workloads.w.initContainers=[{name: i}]")
+FAILING += ("workloads.w.backoffLimitPerIndex=1",)
+OF_JOBS = (*FAILING, "workloads.w.failures=[{of: jobs, share: 50%, exitCode: 1}]")
+OF_PODS = (*FAILING, "workloads.w.failures=[{of: pods, indexes: [1], exitCode: 1}]")
+OF_A_FAILURE = "workloads.w.failures[0]"
 DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
 STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
@@ -445,6 +456,37 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].annotations": ("workloads.w.annotations={x: y}",),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
     "workloads[].suspend": ("workloads.w.suspend=true",),
+    "workloads[].failures": OF_PODS,
+    "workloads[].failures[].of": (*OF_JOBS, f"{OF_A_FAILURE}.of=pods"),
+    "workloads[].failures[].share": (*OF_JOBS, f"{OF_A_FAILURE}.share=20%"),
+    "workloads[].failures[].jobs": (*OF_PODS, f"{OF_A_FAILURE}.jobs=[2]"),
+    "workloads[].failures[].indexes": (*OF_PODS, f"{OF_A_FAILURE}.indexes=[2]"),
+    "workloads[].failures[].initContainer": (*OF_PODS, f"{OF_A_FAILURE}.initContainer=i"),
+    "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
+    "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
+    "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
+    "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
+    "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),
+    "workloads[].backoffLimit": ("workloads.w.backoffLimit=0",),
+    "workloads[].backoffLimitPerIndex": ("workloads.w.backoffLimitPerIndex=0",),
+    "workloads[].maxFailedIndexes": ("workloads.w.backoffLimitPerIndex=0", "workloads.w.maxFailedIndexes=0"),
+    "workloads[].podFailurePolicy.rules": POLICY,
+    "workloads[].podFailurePolicy.rules[].action": (*POLICY, f"{OF_A_POLICY}.action=FailIndex"),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.containerName": (
+        *POLICY,
+        f"{OF_A_POLICY}.onExitCodes.containerName=main",
+    ),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.operator": (*POLICY, f"{OF_A_POLICY}.onExitCodes.operator=NotIn"),
+    "workloads[].podFailurePolicy.rules[].onExitCodes.values": (*POLICY, f"{OF_A_POLICY}.onExitCodes.values=[2]"),
+    "workloads[].podFailurePolicy.rules[].onPodConditions": (ON_CONDITIONS,),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].type": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].type=B",
+    ),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].status='False'",
+    ),
     "workloads[].lifecycle": (TWO_LIVES, "workloads.w.lifecycle=q"),
     "workloads[].run": ("workloads.w.run=9s",),
     "workloads[].run.min": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.min=2s"),
@@ -694,6 +736,13 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     ),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
+    "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=0s"),
+    "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=Error"),
+    "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=''"),
+    "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
+        ON_CONDITIONS,
+        f"{OF_A_POLICY}.onPodConditions[0].status='True'",
+    ),
     "workloads[].gang": ("workloads.w.gang=false",),
 }
 """For every key with a default: `--set` arguments, the last of which sets it to that."""

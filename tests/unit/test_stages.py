@@ -50,8 +50,7 @@ def results(expression: str, thing: Data) -> list[Any]:
 def holds(expression: Data, thing: Data) -> bool:
     """https://kwok.sigs.k8s.io/docs/user/stages-configuration/: how one of matchExpressions is held against an object."""
     found = results(expression["key"], thing)
-    # A condition is compared as the text that it prints as.
-    texts = ["true" if one is True else "false" if one is False else one for one in found]
+    texts = [json.dumps(one) if isinstance(one, bool) else one for one in found]
     among = any(one in expression.get("values", ()) for one in texts)
     answers = {"In": among, "NotIn": not among, "Exists": bool(found), "DoesNotExist": not found}
     return answers[expression["operator"]]

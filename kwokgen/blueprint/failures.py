@@ -1,0 +1,189 @@
+"""Failures: which pods of a workload fail, in which of their containers, when, and with what words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+
+from kwokgen import formats
+from kwokgen.blueprint.marks import ranges, runs
+from kwokgen.blueprint.scope import Data, Scope, places
+from kwokgen.draw import lowest
+from kwokgen.model.failure import ALL, Failure
+from kwokgen.model.place import Place
+from kwokgen.model.ranges import Ranges
+from kwokgen.model.workload import Workload
+from kwokgen.problem import unknown
+
+MOST_DRAWN = 1 << 20
+"""Each pod draws a number, which takes a second or two for as many."""
+MOST_MARK = 16_384
+"""Every pod of a job carries the indexes that fail, and etcd holds all of the pods."""
+WAYS = {"jobs": ("share", "jobs"), "pods": ("share", "indexes")}
+
+
+def failures(scope: Scope, workload: Workload, item: Data, seed: int) -> tuple[Failure, ...]:
+    """Every failure of a workload that could be understood."""
+    items = item.get("failures", ())
+    if not scope.intact(workload.at):
+        return ()
+    pairs = enumerate(zip(items, places(workload.at, "failures", items), strict=True))
+    written = (Written(scope, workload, each, at, number, seed) for number, (each, at) in pairs)
+    return tuple(each.failure() for each in written if scope.intact(each.at))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A failure as it is written."""
+
+    scope: Scope
+    workload: Workload
+    item: Data
+    at: Place
+    number: int
+    seed: int
+
+    def failure(self) -> Failure:
+        """The failure, with its problems noted."""
+        item, seconds = self.item, self._seconds()
+        if "initContainer" not in item:
+            self._comes(seconds)
+        self._times()
+        return Failure(
+            number=self.number,
+            marks=self._marks(),
+            container=item.get("initContainer", self.workload.container.name),
+            position=self._position(),
+            seconds=seconds,
+            times=item.get("times"),
+            exit_code=item["exitCode"],
+            reason=item["reason"],
+            message=item["message"],
+            at=self.at,
+        )
+
+    def _fail(self, key: str, message: str, hint: str = "") -> None:
+        self.scope.fail(self.at.key(key), "failure", message, hint)
+
+    def _position(self) -> int | None:
+        """The place of the init container that fails in the pod."""
+        name = self.item.get("initContainer")
+        if name is None:
+            return None
+        names = [container.name for container in self.workload.init_containers]
+        if name not in names:
+            pos = self.at.pos("initContainer")
+            self.scope.problems.append(unknown(pos, "init container", name, names, code="reference"))
+        if self.workload.restart_policy != "Never":
+            message = (
+                "an init container that its pod restarts has no Stages: those of the lifecycle forget the restarts"
+            )
+            self._fail("initContainer", message, "write restartPolicy: Never, or let the main container fail")
+        return names.index(name) if name in names else 0
+
+    def _seconds(self) -> int:
+        """Whole seconds, which is all that a container's start is known to."""
+        length = formats.milliseconds(self.item["after"])
+        if length % 1000:
+            self.scope.fail(
+                self.at.pos("after"), "failure", f"{self.item['after']} is not whole seconds", "such as 30s"
+            )
+        return length // 1000
+
+    def _comes(self, seconds: int) -> None:
+        """The main container must still run."""
+        ends = _shortest_run(self.workload)
+        if ends is None or not seconds or seconds * 1000 < ends or "lifecycles" in self.scope.doubtful:
+            return
+        when = f"after {(Decimal(ends) / 1000).normalize():f}s" if ends else "at once"
+        message = f"pods of the workload may succeed {when}: nothing is left to fail after {self.item['after']}"
+        hint = "write an after below it, or a longer run"
+        self.scope.fail(self.at.pos("after"), "failure", message, hint if ends else "use a lifecycle with pods: timed")
+
+    def _times(self) -> None:
+        """A pod that its Job makes anew is made of the same template: only with a limit for each index it is told more."""
+        counted = "backoffLimitPerIndex" in self.workload.policies or self.workload.restart_policy != "Never"
+        if "times" in self.item and not counted:
+            message = "nothing in a pod that its Job makes anew says how often the one before it has failed"
+            hint = "write backoffLimitPerIndex on the workload, with which Kubernetes says it, or leave times out"
+            self._fail("times", message, hint)
+
+    def _marks(self) -> dict[int, str]:
+        """By job, the indexes that fail."""
+        of, item = self.item["of"], self.item
+        if of == "jobs" and "indexes" in item:
+            self._fail("indexes", "all pods of a job fail with of: jobs", "write of: pods")
+        elif [way in item for way in WAYS[of]].count(True) != 1:
+            message = f"which {of} fail is said {'twice' if 'share' in item else 'nowhere'}"
+            self.scope.fail(self.at.pos(), "failure", message, f"write one of {' and '.join(WAYS[of])}")
+        elif "share" in item:
+            return self._drawn_jobs() if of == "jobs" else self._drawn_pods()
+        else:
+            mark = ALL if of == "jobs" else _text(self._ranges("indexes", self.workload.pods))
+            return dict.fromkeys(self._jobs(), mark) if mark else {}
+        return {}
+
+    def _jobs(self) -> list[int]:
+        held = self._ranges("jobs", self.workload.count)
+        return sorted({job for first, last in held for job in range(first, last + 1)})
+
+    def _ranges(self, key: str, count: int) -> Ranges:
+        return ranges(self.scope, self.item, key, self.at, count, code="failure")
+
+    def _drawn_jobs(self) -> dict[int, str]:
+        number = self._number(self.workload.count, "jobs")
+        return dict.fromkeys(lowest(self.seed, self._drawing, map(str, range(self.workload.count)), number), ALL)
+
+    def _drawn_pods(self) -> dict[int, str]:
+        jobs, pods = self._jobs(), self.workload.pods
+        number = self._number(len(jobs) * pods, "pods")
+        names = (f"{job}/{index}" for job in jobs for index in range(pods))
+        places = [(jobs[place // pods], place % pods) for place in lowest(self.seed, self._drawing, names, number)]
+        marks = {job: _text(runs([index for _, index in held])) for job, held in groupby(places, lambda one: one[0])}
+        self._short(marks)
+        return marks
+
+    @property
+    def _drawing(self) -> str:
+        return f"failure/{self.workload.name}/{self.number}"
+
+    def _number(self, total: int, what: str) -> int:
+        """How many of a total the share is; none where there is a problem."""
+        share = self.item["share"]
+        percent = Decimal(share.removesuffix("%"))
+        number = round(total * percent / 100)
+        hint = "name jobs or indexes instead"
+        if total > MOST_DRAWN:
+            message = f"a share of {total} {what} cannot be drawn, {MOST_DRAWN} is the most"
+        elif percent > 100 or not number:
+            message = f"{share} of {total} {what} is {'more than all' if number else 'none'}"
+        else:
+            return number
+        self.scope.fail(self.at.pos("share"), "failure", message, hint)
+        return 0
+
+    def _short(self, marks: dict[int, str]) -> None:
+        longest = max(map(len, marks.values()), default=0)
+        if longest > MOST_MARK:
+            message = f"the indexes of a job take {longest} characters in every pod of it, {MOST_MARK} is the most"
+            hint = "name them as ranges, draw fewer, or make more jobs of fewer pods"
+            self.scope.fail(self.at.pos("share"), "failure", message, hint)
+
+
+def _text(held: Ranges) -> str:
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in held)
+
+
+def _shortest_run(workload: Workload) -> int | None:
+    """Milliseconds until a pod may succeed; None where no Stage lets it."""
+    if workload.run:
+        return workload.run.shortest
+    return min(_ends(workload), default=None)
+
+
+def _ends(workload: Workload) -> Iterator[int]:
+    for stage in workload.lifecycle.stages:
+        if stage.succeeds:
+            yield stage.spec.get("delay", {}).get("durationMilliseconds", 0)

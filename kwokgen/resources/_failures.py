@@ -1,0 +1,193 @@
+"""Stages that make pods fail: pure functions of what the pod says, far above those of its lifecycle.
+
+A pod carries the indexes that fail, since its Job gives all its pods one template. A Stage that has fired finds nothing
+to do any more: the pod is Failed, or its container waits to be started again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from json import dumps
+from typing import Any
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.failure import ALL, NONE, Failure
+from kwokgen.model.lifecycle import Stage
+from kwokgen.model.workload import Workload
+from kwokgen.resources import _failing
+from kwokgen.resources._common import RUN_SECONDS
+from kwokgen.resources._patches import text
+from kwokgen.series import Column, Slot
+
+FAIL = "kwokgen.io/fail-"
+WORKLOAD = "kwokgen.io/workload"
+AT_ONCE = 1_000_000
+"""A Stage of the lifecycle that is drawn instead would end the pod well."""
+INDEX = "batch.kubernetes.io/job-completion-index"
+FAILED = ("batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count")
+"""https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/controller/job/indexed_job_utils.go#L348"""
+BACKOFF = (0, 10, 20, 40, 80, 160)
+LONGEST = 300
+"""https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy: at once, then 10 s and twice that each
+time up to five minutes."""
+
+
+def marks(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    """What says in a pod which failures are its own; differs from job to job."""
+    if not workload.failures:
+        return {}
+    own = {WORKLOAD: f"{cluster.name}/{workload.name}"}
+    return own | {_key(failure): Slot(f"fail-{failure.number}") for failure in workload.failures}
+
+
+def columns(workload: Workload) -> dict[str, Column]:
+    """The values of the slots."""
+    return {f"fail-{failure.number}": _column(failure) for failure in workload.failures}
+
+
+def _column(failure: Failure) -> Column:
+    return lambda job: failure.marks.get(job, NONE)
+
+
+def _key(failure: Failure) -> str:
+    return f"{FAIL}{failure.number}"
+
+
+def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and specs of all Stages of pods' failures."""
+    for workload in cluster.workloads:
+        for failure in workload.failures:
+            name = f"fail-{workload.name}-{failure.number}"
+            if failure.position is not None:
+                yield f"{name}-start", _start(cluster, workload, failure)
+            yield name, _fail(cluster, workload, failure)
+        if workload.failures and workload.restart_policy != "Never":
+            yield f"fail-{workload.name}-restart", _restart(cluster, workload)
+            yield from ((f"fail-{workload.name}-{end.step}", _end(cluster, workload, end)) for end in _ends(workload))
+
+
+def _start(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
+    """Lifecycles may have init containers done as soon as they begin: this one has to run."""
+    new = {"key": ".status.initContainerStatuses[]?.name", "operator": "DoesNotExist"}
+    template = _filled(_failing.START, {"container": failure.container})
+    return _stage(cluster, workload, [_in(".status.phase", "Pending"), new, *_due(workload, failure)], template)
+
+
+def _fail(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
+    init = failure.position is not None
+    since = _started(failure.container, init=init)
+    phase = _in(".status.phase", "Pending" if init else "Running")
+    # A lifecycle of one's own may say nothing of the containers of a pod that runs.
+    running = [{"key": since, "operator": "Exists"}] if init or workload.restart_policy != "Never" else []
+    here = [phase, *running, *_due(workload, failure)]
+    words = {"container": failure.container, "ended": _words(failure)}
+    own = _failing.INIT_FAILED if init else _failing.FAILED if workload.restart_policy == "Never" else _failing.CRASHED
+    return _stage(cluster, workload, here, _filled(own, words), _delay(failure.seconds, f"{failure.seconds}", since))
+
+
+def _restart(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    status = _status(workload.container.name)
+    waits = _in(f"{status} | .state.waiting.reason", "CrashLoopBackOff")
+    seconds = f"({status} | {dumps(list(BACKOFF))}[.restartCount] // {LONGEST})"
+    delay = _delay(BACKOFF[1], seconds, f"{status} | .lastState.terminated.finishedAt")
+    template = _filled(_failing.RESTARTED, {"container": workload.container.name})
+    return _stage(cluster, workload, [_in(".status.phase", "Running"), waits], template, delay)
+
+
+def _end(cluster: Cluster, workload: Workload, end: Stage) -> dict[str, Any]:
+    """What has been started again runs its time anew, and keeps the number of its restarts."""
+    container = workload.container.name
+    started = _started(container, init=False)
+    again = _in(f"{_status(container)} | .restartCount > 0", "true")
+    well = [_not(expression) for failure in workload.failures for expression in [_holds(workload, failure)]]
+    here = [_in(".status.phase", "Running"), {"key": started, "operator": "Exists"}, again, *well]
+    delay = end.spec.get("delay", {}).get("durationMilliseconds", 0)
+    own = f'(.metadata.annotations["{RUN_SECONDS}"] | try tonumber catch {delay / 1000:g})'
+    template = _filled(_failing.SUCCEEDED, {"container": container})
+    return _stage(cluster, workload, here, template, _delay(delay / 1000, own, started))
+
+
+def _ends(workload: Workload) -> Iterator[Stage]:
+    return (stage for stage in workload.lifecycle.stages if stage.succeeds)
+
+
+def _due(workload: Workload, failure: Failure) -> list[dict[str, Any]]:
+    """Of the failures of one container, or of any init container, the first that a pod has."""
+    init = failure.position is not None
+    before = sorted(
+        other for other in workload.failures if (other.position is not None) == init and other.order < failure.order
+    )
+    return [_in(_holds(workload, failure), "true"), *(_not(_holds(workload, other)) for other in before)]
+
+
+def _holds(workload: Workload, failure: Failure) -> str:
+    """In jq, whether a failure is of the pod, and has not been often enough."""
+    marked = f".metadata.annotations[{dumps(_key(failure))}] as $marked"
+    index = f".metadata.annotations[{dumps(INDEX)}] as $index"
+    among = (
+        'any($marked | split(",")[] | split("-") | map(tonumber);'
+        " .[0] <= ($index | tonumber) and .[-1] >= ($index | tonumber))"
+    )
+    found = f'if $marked == "{ALL}" then true elif $marked == "{NONE}" then false else {among} end'
+    often = "" if failure.times is None else f"({_failures(workload)}) < {failure.times} and "
+    return f"{marked} | {index} | {often}({found})"
+
+
+def _failures(workload: Workload) -> str:
+    """In jq, how often the pod has failed, or the ones before it of its index."""
+    if workload.restart_policy != "Never":
+        return f"[{_status(workload.container.name)} | .restartCount][0] // 0"
+    counts = (f'(.metadata.annotations[{dumps(key)}] // "0" | tonumber)' for key in FAILED)
+    return " + ".join(counts)
+
+
+def _status(container: str, *, init: bool = False) -> str:
+    section = "initContainerStatuses" if init else "containerStatuses"
+    return f".status.{section}[]? | select(.name == {dumps(container)})"
+
+
+def _started(container: str, *, init: bool) -> str:
+    return f"{_status(container, init=init)} | .state.running.startedAt | values"
+
+
+def _delay(fallback: float, seconds: str, since: str) -> dict[str, Any]:
+    """A deadline, because every write to the pod starts a plain delay anew."""
+    moment = f"([{since}][0] // .status.startTime | fromdateiso8601) + {seconds} | ceil | todateiso8601"
+    return {"durationMilliseconds": int(fallback * 1000), "durationFrom": {"expressionFrom": moment}}
+
+
+def _in(expression: str, value: str) -> dict[str, Any]:
+    return {"key": expression, "operator": "In", "values": [value]}
+
+
+def _not(expression: str) -> dict[str, Any]:
+    return {"key": expression, "operator": "NotIn", "values": ["true"]}
+
+
+def _stage(
+    cluster: Cluster,
+    workload: Workload,
+    expressions: list[dict[str, Any]],
+    template: str,
+    delay: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    own = _in(f".metadata.annotations[{dumps(WORKLOAD)}]", f"{cluster.name}/{workload.name}")
+    alive = {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}
+    return {
+        "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+        "selector": {"matchExpressions": [alive, own, *expressions]},
+        "weight": AT_ONCE,
+        **({"delay": delay} if delay else {}),
+        "next": {"statusSubresource": "status", "statusTemplate": template},
+    }
+
+
+def _words(failure: Failure) -> str:
+    said = f", message: {text(failure.message)}" if failure.message else ""
+    return f"exitCode: {failure.exit_code}, reason: {text(failure.reason)}{said}"
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    """All at once: what is put in may look like a place itself."""
+    return re.sub(r"@(\w+)@", lambda found: words[found[1]], template)
