@@ -10,7 +10,7 @@ from kwokgen.blueprint import detectors
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Fact
-from kwokgen.draw import draw
+from kwokgen.draw import lowest
 from kwokgen.model.device import Mark
 from kwokgen.model.fault import Condition, Event, Fault, Start
 from kwokgen.model.gpu import Gpus
@@ -125,9 +125,8 @@ def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, seed: int) -> Ranges
     if share > 100 or not number:
         message = f"{on['nodes']} of {pool.count} nodes is {'more than all' if share > 100 else 'none'}"
         scope.fail(at.pos("on", "nodes"), "fault", message, "name nodes by their indexes")
-    # The lowest of numbers that every node draws: another node moves one of them at most.
-    ranked = sorted(range(pool.count), key=lambda index: draw(seed, f"fault/{item['name']}", f"{pool.name}/{index}"))
-    return runs(sorted(ranked[:number]))
+    names = (f"{pool.name}/{index}" for index in range(pool.count))
+    return runs(lowest(seed, f"fault/{item['name']}", names, number))
 
 
 def _start(scope: Scope, item: Data, at: Place, *, needs_stage: bool) -> Start:
