@@ -15,6 +15,7 @@ Finding = tuple[tuple[str | int, ...], str]
 MOST_BYTES = 1_572_864
 """An object of etcd's default request limit, 1.5 MiB."""
 MOST_ANNOTATIONS = 262_144
+MOST_DATA = 1_048_576
 NODE_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 DNS_LABEL_KINDS = {"Namespace"}
 NAMED_BY_LABEL = {"Node", "Job"}
@@ -135,6 +136,16 @@ def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Findin
         yield (*path, "resourceClaims"), f'no container uses the claim "{name}"'
 
 
+def _config_map(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/core/validation/validation.go, ValidateConfigMap."""
+    size = sum(len(text.encode()) for text in document.get("data", {}).values())
+    if size > MOST_DATA:
+        yield (
+            ("data",),
+            f"{size} bytes of data, a ConfigMap may have {MOST_DATA}: run the controller outside, or with stages: crd",
+        )
+
+
 _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "Node": _node,
     "ResourceSlice": devicerules.slice_findings,
@@ -143,4 +154,5 @@ _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "ResourceClaim": claimrules.claim_findings,
     "ResourceClaimTemplate": claimrules.claim_findings,
     "Job": _job,
+    "ConfigMap": _config_map,
 }

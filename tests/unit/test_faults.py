@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from kwokgen.pipeline import Rendered
 from kwokgen.timeline import timeline
-from tests.unit.rendering import blueprint, command, documents, rendered
+from tests.unit.rendering import blueprint, command, documents, problems, rendered
 from tests.unit.test_stages import matches, results
 
 Data = dict[str, Any]
@@ -247,6 +247,18 @@ def test_messages_are_no_templates(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text(blueprint(spec))
     done = command("render", "t.yaml", "--catalog", "own", cwd=tmp_path)
     assert re.search(r'message: "a \\"b\\" \{\{ "\{\{" \}\} \.metadata\.name \}\} # c: d"', done.stdout.decode())
+
+
+def test_more_stages_than_a_config_map_holds(tmp_path: Path) -> None:
+    """ConfigMap "kwok-t" is invalid: []: Too long: may not be more than 1048576 bytes."""
+    items = (
+        f"{{name: f{index}, fault: xid-79, on: {{pool: a, nodes: [{index}]}}, start: {{manual: true}}}}"
+        for index in range(250)
+    )
+    spec = NODES % 250 + f"faults: [{', '.join(items)}]\n"
+    said = [problem.message for problem in problems(lambda: rendered(tmp_path, spec))]
+    assert any("bytes of data, a ConfigMap may have 1048576" in message for message in said)
+    rendered(tmp_path, spec + "controller: {run: outside}")
 
 
 def test_the_timeline_is_in_order(tmp_path: Path) -> None:
