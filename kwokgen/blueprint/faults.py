@@ -33,8 +33,8 @@ def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tup
     found = []
     for item, place in zip(items, where, strict=True):
         fact = scope.fact("faults", item["fault"], place.pos("fault"), "fault")
-        pool = named.get(item["on"]["pool"])
-        scope.find(written, item["on"]["pool"], place.pos("on", "pool"), "pool")
+        pool = named.get(item["where"]["pool"])
+        scope.find(written, item["where"]["pool"], place.pos("where", "pool"), "pool")
         if fact and pool:
             found.append(_fault(scope, item, place, fact, pool, spec["seed"]))
     return tuple(found)
@@ -71,9 +71,9 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
 def _possible(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool) -> None:
     if fact.data["of"] == "gpu" and pool.gpus is None and "gpus" not in scope.doubtful:
         message = f"{fact.name} is of a GPU, and the nodes of {pool.name} have none"
-        scope.fail(at.pos("on", "pool"), "fault", message)
-    if fact.data["of"] == "node" and "gpus" in item["on"]:
-        scope.fail(at.key("on", "gpus"), "fault", f"{fact.name} is of a node, not of its GPUs", "leave it out")
+        scope.fail(at.pos("where", "pool"), "fault", message)
+    if fact.data["of"] == "node" and "gpus" in item["where"]:
+        scope.fail(at.key("where", "gpus"), "fault", f"{fact.name} is of a node, not of its GPUs", "leave it out")
     if pool.gpus and (why := _foreign(fact, pool.gpus)):
         scope.fail(at.pos("fault"), "fault", why, "take another fault, or another pool")
 
@@ -103,9 +103,9 @@ def _wanted(scope: Scope, item: Data, at: Place, fact: Fact) -> list[str]:
 def _gpus(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool) -> tuple[int, ...]:
     if fact.data["of"] != "gpu" or pool.gpus is None:
         return ()
-    if "gpus" not in item["on"]:
+    if "gpus" not in item["where"]:
         return (0,)
-    held = ranges(scope, item["on"], "gpus", at.below("on"), pool.gpus.count)
+    held = ranges(scope, item["where"], "gpus", at.below("where"), pool.gpus.count)
     return tuple(sorted({index for first, last in held for index in range(first, last + 1)}))
 
 
@@ -117,14 +117,14 @@ def _devices(pool: Pool, gpus: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, seed: int) -> Ranges:
-    on = item["on"]
-    if not isinstance(on.get("nodes"), str):
-        return ranges(scope, on, "nodes", at.below("on"), pool.count)
-    share = float(on["nodes"].removesuffix("%"))
+    where = item["where"]
+    if not isinstance(where.get("nodes"), str):
+        return ranges(scope, where, "nodes", at.below("where"), pool.count)
+    share = float(where["nodes"].removesuffix("%"))
     number = round(pool.count * share / 100)
     if share > 100 or not number:
-        message = f"{on['nodes']} of {pool.count} nodes is {'more than all' if share > 100 else 'none'}"
-        scope.fail(at.pos("on", "nodes"), "fault", message, "name nodes by their indexes")
+        message = f"{where['nodes']} of {pool.count} nodes is {'more than all' if share > 100 else 'none'}"
+        scope.fail(at.pos("where", "nodes"), "fault", message, "name nodes by their indexes")
     names = (f"{pool.name}/{index}" for index in range(pool.count))
     return runs(lowest(seed, f"fault/{item['name']}", names, number))
 

@@ -40,7 +40,7 @@ def _shared(first: Fault, second: Fault) -> Iterator[Problem]:
     if common:
         message = f'"{second.name}" and "{first.name}" share nodes and an effect: {common[0]}'
         hint = "the end of one would end the other: choose other nodes or times, or leave the effect out (effects)"
-        yield Problem(second.at.pos("on"), ID, message, hint)
+        yield Problem(second.at.pos("where"), ID, message, hint)
 
 
 def _effects(fault: Fault) -> Iterator[str]:

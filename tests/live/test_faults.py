@@ -29,7 +29,7 @@ FEW = 5
 """Faults that are switched by the printed commands."""
 PATIENCE = 20
 """The controller manager taints a NotReady node within seconds, and the next one ten seconds later."""
-LATE = 4
+LATE = 6
 """Seconds that a busy machine may take more."""
 MODELS = {"Ampere": "a100-sxm4-80gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "gb200", "Turing": "t4"}
 """A GPU of each architecture that entries name."""
@@ -64,8 +64,8 @@ class Case(NamedTuple):
         known = self.entry.data["effects"].keys() - set(self.entry.data.get("optional", ()))
         less = ", ".join(f"{key}: false" for key in sorted(known - self.effects(minor).keys()))
         rest = f", effects: {{{less}}}" if less else ""
-        on = f"{{pool: {self.pool}, nodes: [{self.index}]}}"
-        return f"{{name: {self.name}, fault: {self.entry.name}, on: {on}, start: {{manual: true}}{rest}}}"
+        where = f"{{pool: {self.pool}, nodes: [{self.index}]}}"
+        return f"{{name: {self.name}, fault: {self.entry.name}, where: {where}, start: {{manual: true}}{rest}}}"
 
 
 def cases() -> Iterator[Case]:
@@ -226,11 +226,11 @@ lifecycles:
 - {name: beating, nodes: heartbeat, heartbeat: 2s}
 - {name: normal, pods: timed}
 faults:
-- {name: first, fault: xid-79, on: {pool: a, nodes: [0]}, start: {after: 20s}, for: 20s, effects: {taint: true, cordon: true}}
-- {name: again, fault: xid-79, on: {pool: a, nodes: [0], gpus: [1]}, start: {after: 50s}, for: 10s}
-- {name: down, fault: node-not-ready, on: {pool: a, nodes: [1]}, start: {after: 20s}, for: 15s}
-- {name: born, fault: xid-79, on: {pool: a, nodes: [2]}, effects: {taint: true}}
-- {name: beaten, fault: xid-79, on: {pool: b}, start: {after: 15s}, for: 15s}
+- {name: first, fault: xid-79, where: {pool: a, nodes: [0]}, start: {after: 20s}, for: 20s, effects: {taint: true, cordon: true}}
+- {name: again, fault: xid-79, where: {pool: a, nodes: [0], gpus: [1]}, start: {after: 50s}, for: 10s}
+- {name: down, fault: node-not-ready, where: {pool: a, nodes: [1]}, start: {after: 20s}, for: 15s}
+- {name: born, fault: xid-79, where: {pool: a, nodes: [2]}, effects: {taint: true}}
+- {name: beaten, fault: xid-79, where: {pool: b}, start: {after: 15s}, for: 15s}
 """
 
 

@@ -186,10 +186,11 @@ def test_a_template_without_what_makes_it_one_of_the_bundle(tmp_path: Path, word
     text = (ROOT / "kwokgen" / "catalog" / "workloads" / "job.yaml").read_text(encoding="utf-8")
     spec = "pools: [{name: a, count: 1, machine: {cpu: 1}}]\nworkloads: [{name: w, kind: own}]"
     (tmp_path / "t.yaml").write_text(blueprint(spec), encoding="utf-8")
+    line = text[: text.index("template: |")].count("\n") + 1
     catalog = written(tmp_path, "workloads", "own", text.replace(f"[[ {word} ]]", "{}"))
     [found] = problems(lambda: render(str(tmp_path / "t.yaml"), catalog=catalog))
     assert found.message == f"the template fails: it has no [[ {word} ]]"
-    assert (found.pos.file, found.pos.line) == (str(tmp_path / "own" / "workloads" / "own.yaml"), 13)
+    assert (found.pos.file, found.pos.line) == (str(tmp_path / "own" / "workloads" / "own.yaml"), line)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -19,7 +19,7 @@ from tests.unit.test_stages import matches, results
 Data = dict[str, Any]
 NODES = "pools: [{name: a, count: %d, machine: p5.48xlarge, expose: extended-resource, detectors: [nvsentinel]}]\n"
 GPUS = "pools: [{name: a, count: 4, machine: p5.48xlarge}]\n"
-ON = "on: {pool: a, nodes: [1]}"
+ON = "where: {pool: a, nodes: [1]}"
 ALL = "effects: {taint: true, cordon: true}"
 DRIFTED = "kwokgen.io/fault-f"
 TURNED = {"SysLogsGPUFallenOff", "SysLogsXIDError"}
@@ -161,7 +161,8 @@ def test_a_slice_is_played_as_its_node(tmp_path: Path) -> None:
     """By the taints of the fault's GPUs alone."""
     done = rendered(
         tmp_path,
-        GPUS + "faults: [{name: f, fault: xid-79, on: {pool: a, nodes: [1], gpus: [2]}, start: {after: 5m}, for: 30m}]",
+        GPUS
+        + "faults: [{name: f, fault: xid-79, where: {pool: a, nodes: [1], gpus: [2]}, start: {after: 5m}, for: 30m}]",
     )
     specs, slice_ = stages(done, "ResourceSlice"), the(done, "ResourceSlice", "a-1-gpu.nvidia.com")
     slice_["metadata"]["annotations"] = {}
@@ -180,9 +181,9 @@ def test_a_slice_is_played_as_its_node(tmp_path: Path) -> None:
 def test_the_clock_tells_the_next_moment(tmp_path: Path) -> None:
     """Of all faults of a node, and of no other."""
     faults = (
-        "{name: x, fault: xid-79, on: {pool: a, nodes: [1]}, start: {after: 5m}, for: 5m}, "
-        "{name: y, fault: xid-79, on: {pool: a, nodes: [1]}, start: {after: 20m}}, "
-        "{name: z, fault: node-not-ready, on: {pool: a, nodes: [2]}, start: {after: 1m}}"
+        "{name: x, fault: xid-79, where: {pool: a, nodes: [1]}, start: {after: 5m}, for: 5m}, "
+        "{name: y, fault: xid-79, where: {pool: a, nodes: [1]}, start: {after: 20m}}, "
+        "{name: z, fault: node-not-ready, where: {pool: a, nodes: [2]}, start: {after: 1m}}"
     )
     done = rendered(tmp_path, NODES % 4 + f"faults: [{faults}]")
     clock = stages(done)["clock"]
@@ -225,7 +226,7 @@ def drawn(done: Rendered) -> set[str]:
 @pytest.mark.parametrize("share", ["1%", "12.5%", "50%", "100%"])
 def test_a_share_of_nodes_is_drawn(tmp_path: Path, share: str) -> None:
     """So many, the same again, others with another seed; one more node takes the place of one at most."""
-    fault = f"faults: [{{name: f, fault: node-not-ready, on: {{pool: a, nodes: {share}}}}}]"
+    fault = f"faults: [{{name: f, fault: node-not-ready, where: {{pool: a, nodes: {share}}}}}]"
     first = drawn(rendered(tmp_path, NODES % 400 + fault))
     assert len(first) == round(400 * float(share[:-1]) / 100)
     assert drawn(rendered(tmp_path, NODES % 400 + fault)) == first
@@ -243,7 +244,7 @@ def test_messages_are_no_templates(tmp_path: Path) -> None:
         f"effects: {{conditions: {{npd: {{KernelDeadlock: {{reason: Odd, message: '{message}'}}}}}}}}\n"
     )
     spec = "pools: [{name: a, count: 1, machine: {cpu: 8}, detectors: [npd]}]\n"
-    spec += "faults: [{name: f, fault: odd, on: {pool: a}, start: {manual: true}}]"
+    spec += "faults: [{name: f, fault: odd, where: {pool: a}, start: {manual: true}}]"
     (tmp_path / "t.yaml").write_text(blueprint(spec))
     done = command("render", "t.yaml", "--catalog", "own", cwd=tmp_path)
     assert re.search(r'message: "a \\"b\\" \{\{ "\{\{" \}\} \.metadata\.name \}\} # c: d"', done.stdout.decode())
@@ -252,7 +253,7 @@ def test_messages_are_no_templates(tmp_path: Path) -> None:
 def test_more_stages_than_a_config_map_holds(tmp_path: Path) -> None:
     """ConfigMap "kwok-t" is invalid: []: Too long: may not be more than 1048576 bytes."""
     items = (
-        f"{{name: f{index}, fault: xid-79, on: {{pool: a, nodes: [{index}]}}, start: {{manual: true}}}}"
+        f"{{name: f{index}, fault: xid-79, where: {{pool: a, nodes: [{index}]}}, start: {{manual: true}}}}"
         for index in range(250)
     )
     spec = NODES % 250 + f"faults: [{', '.join(items)}]\n"
@@ -265,9 +266,9 @@ def test_the_timeline_is_in_order(tmp_path: Path) -> None:
     """Births, then ages, then labels."""
     done = rendered(
         tmp_path,
-        NODES % 9 + "faults: [{name: h, fault: xid-79, on: {pool: a, nodes: [0]}, start: {manual: true}}, "
-        "{name: l, fault: node-not-ready, on: {pool: a, nodes: [1-8]}, start: {after: 5m}, for: 30m}, "
-        "{name: b, fault: xid-79, on: {pool: a, nodes: [2]}}]",
+        NODES % 9 + "faults: [{name: h, fault: xid-79, where: {pool: a, nodes: [0]}, start: {manual: true}}, "
+        "{name: l, fault: node-not-ready, where: {pool: a, nodes: [1-8]}, start: {after: 5m}, for: 30m}, "
+        "{name: b, fault: xid-79, where: {pool: a, nodes: [2]}}]",
     )
     assert [(each.time, each.fault, each.nodes, each.first) for each in timeline(done.cluster)] == [
         ("from birth", "b", 1, ("a-2",)),

@@ -198,7 +198,7 @@ DYNAMIC = f"pools.b.gpus.partitions={{mode: dynamic, {PROFILES}}}"
 STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILES}}}"
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
-FAULT = "faults=[{name: f, fault: xid-79, on: {pool: b, nodes: [0]}}]"
+FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
 LEFT_OUT = ("conditions", "deviceTaint")
 FIRST = "claims.k.requests=[{firstAvailable: [{deviceClassName: gpu.nvidia.com}]}]"
 CONSTRAINT = "claims.k.constraints=[{matchAttribute: gpu.nvidia.com/brand}]"
@@ -373,9 +373,9 @@ USED: dict[str, tuple[str, ...]] = {
     "faults": (FAULT,),
     "faults[].name": (FAULT, "faults[0].name=g"),
     "faults[].fault": (FAULT, "faults.f.fault=xid-48"),
-    "faults[].on.pool": (FAULT, "faults.f.on.pool=a"),
-    "faults[].on.nodes": (FAULT, "faults.f.on.nodes=[0-1]"),
-    "faults[].on.gpus": (FAULT, "faults.f.on.gpus=[1]"),
+    "faults[].where.pool": (FAULT, "faults.f.where.pool=a"),
+    "faults[].where.nodes": (FAULT, "faults.f.where.nodes=[0-1]"),
+    "faults[].where.gpus": (FAULT, "faults.f.where.gpus=[1]"),
     "faults[].start.after": (FAULT, "faults.f.start={after: 5m}"),
     "faults[].start.at": (FAULT, "faults.f.start={at: '2026-12-01T10:00:00Z'}"),
     "faults[].start.manual": (FAULT, "faults.f.start={manual: true}"),
