@@ -164,7 +164,7 @@ def test_every_fault_can_be_used(tmp_path: Path) -> None:
             pools.append(f"- {{name: {name.lower()}-{expose}, {more}, {gpus}}}")
         for node, (name, entry) in enumerate(FAULTS.items()):
             on = f"{{pool: {entry.get('architectures', ['Hopper'])[-1].lower()}-{expose}, nodes: [{node}]}}"
-            faults.append(f"- {{name: {expose[:1]}-{name}, fault: {name}, on: {on}{start}}}")
+            faults.append(f"- {{name: {expose[:1]}-{name}, fault: {name}, where: {on}{start}}}")
     # As objects: so many Stages are too long for a ConfigMap of kubectl apply.
     spec = ["controller: {stages: crd}", "pools:", *pools, "faults:", *faults]
     assert rendered(tmp_path, "\n".join(spec)).warnings == ()
