@@ -26,7 +26,7 @@ SLACK_SECONDS = 20
 """A busy machine plays a due Stage late; never early."""
 
 
-@pytest.mark.parametrize("name", [name for name in BLUEPRINTS if not name.startswith(("dra-", "flaky-"))])
+@pytest.mark.parametrize("name", [name for name in BLUEPRINTS if not name.startswith(("dra-", "fault-", "flaky-"))])
 def test_a_bundle_is_taken_played_and_finished(name: str, cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
     """The server takes every object without a warning, once; nodes get Ready, jobs Complete, KWOK logs no error."""
     folder = bundle(name, cluster.minor, tmp_path / name)

@@ -18,13 +18,15 @@ from testbed import removing, running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.conftest import Applied
-from tests.live.rendering import written
-from tests.live.test_bundles import documents, errors_of_kwok
+from tests.live.rendering import ROOT, bundle, written
+from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
+from tests.live.test_dra import taken
 from tests.live.test_playing import restart, until
 
 pytestmark = pytest.mark.live
 
 SECONDS = 60
+EXAMPLE = str(ROOT / "blueprints" / "fault-drill.yaml")
 FEW = 5
 """Faults that are switched by the printed commands."""
 PATIENCE = 20
@@ -214,6 +216,21 @@ NAMES = {
     "allocatable": "allocatable",
     "deviceTaint": "devices",
 }
+
+
+def test_the_drill(gated: Cluster, tmp_path: Path) -> None:
+    """The example is taken as it is, its jobs complete beside a node that is born faulty, and a command taints a GPU."""
+    folder = bundle("fault-drill", gated.minor, tmp_path / "b")
+    taken(gated, folder)
+    with removing.applied(gated, folder) as live:
+        # kubectl finds the conditions of detectors among others, and says so; the server keeps a node's status.
+        assert [line for line in not_unchanged(gated, folder) if not line.startswith("node/")] == []
+        running.wait(gated, live, jobs=True, limit=150)
+        assert set(running.progress(gated, live).jobs.values()) == {"Complete"}
+        (command,) = (each.command for each in timeline(render(EXAMPLE).cluster) if "fault-nvlink=on" in each.command)
+        gated.kubectl(*command.split()[1:])
+        until(lambda: any(seen(gated, live)["dra-1"]["devices"].values()), SECONDS, "the GPU is tainted")
+        assert errors_of_kwok(gated, live) == []
 
 
 PLANNED = """
