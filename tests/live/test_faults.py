@@ -101,8 +101,10 @@ def spec(minor: str) -> str:
 
 
 @pytest.mark.newest
-def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path) -> None:
+def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """All at once: what each entry expects is there, alone, and gone again when it is over."""
+    if not pytestconfig.getoption("--matrix"):
+        pytest.skip("four minutes for 262 faults: make test-matrix")
     folder = written("faults", gated.minor, tmp_path / "b", spec(gated.minor))
     by_hand = [moment for moment in timeline(rendered(folder).cluster) if moment.command]
     assert len(by_hand) == 2 * len(CASES)
