@@ -8,9 +8,8 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.resources import _pods
-from kwokgen.resources._common import metadata
-from kwokgen.resources.workload import FILE, named
-from kwokgen.series import Run, Series, Shape, Slot
+from kwokgen.resources._gangs import gangs
+from kwokgen.series import Series
 
 KIND = "PodGroup"
 IMMUTABLE = (("spec",), ("spec", "resourceClaims"))
@@ -24,18 +23,12 @@ def updatable(path: tuple[str, ...], group: Mapping[str, Any]) -> bool:
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
-    """One for each job with a gang, named as the job; the first minor with gangs has Workloads for them."""
-    gangs = cluster.kubernetes.features.get("gangs")
-    for workload in cluster.workloads:
-        if workload.gang and gangs and gangs.kind == KIND:
-            document = {
-                "apiVersion": f"scheduling.k8s.io/{gangs.api}",
-                "kind": KIND,
-                "metadata": metadata(cluster, Slot("name"), namespace=workload.namespace),
-                "spec": {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}, **_claims(workload)},
-            }
-            runs = (Run(Shape((document,)), 0, workload.count - 1),)
-            yield Series(file=FILE, runs=runs, at=workload.at, by=__name__, columns={"name": named(workload)})
+    """One for each job with a gang; the first minor with gangs has Workloads for them."""
+    yield from gangs(cluster, KIND, __name__, _spec)
+
+
+def _spec(workload: Workload) -> dict[str, Any]:
+    return {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}, **_claims(workload)}
 
 
 def _claims(workload: Workload) -> dict[str, Any]:
