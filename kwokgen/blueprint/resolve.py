@@ -20,6 +20,7 @@ from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.target import Kubernetes
+from kwokgen.model.workload import Workload
 from kwokgen.problem import Pos, Problem
 
 NODES_A_SHARD = 5_000
@@ -44,16 +45,6 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     classes = device_classes(scope, spec, where, found, fabric)
     known = _understood(scope, classes)
     claims = claims_of.claims(scope, spec, where, claims_of.Known(known, _drivers(found, fabric), namespaces))
-    parts = Parts(
-        scope=scope,
-        pools={pool.name: pool for pool in found},
-        claims={claim.name: claim for claim in claims},
-        lifecycles=lives["pods"],
-        classes=classes,
-        namespaces=tuple(namespace.name for namespace in namespaces),
-        written_pools=tuple(pool["name"] for pool in spec["pools"]),
-        seed=spec["seed"],
-    )
     cluster = Cluster(
         name=name,
         kubernetes=kubernetes,
@@ -67,15 +58,33 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
         device_classes=classes,
         claims=claims,
-        workloads=parts.workloads(spec, where),
+        workloads=(),
         faults=goes_wrong,
         patches=_patches(scope, spec, where),
         at=at,
     )
+    whole = cluster._replace(workloads=_workloads(scope, spec, where, cluster, lives["pods"]))
     if known is not None:
-        by_name(scope, cluster.workloads, known)
-    features.check(scope, cluster)
-    return cluster
+        by_name(scope, whole.workloads, known)
+    features.check(scope, whole)
+    return whole
+
+
+def _workloads(
+    scope: Scope, spec: Data, at: Place, cluster: Cluster, lives: tuple[Lifecycle, ...]
+) -> tuple[Workload, ...]:
+    """The workloads of a cluster that has all else."""
+    parts = Parts(
+        scope=scope,
+        pools={pool.name: pool for pool in cluster.pools},
+        claims={claim.name: claim for claim in cluster.claims},
+        lifecycles=lives,
+        classes=cluster.device_classes,
+        namespaces=tuple(namespace.name for namespace in cluster.namespaces),
+        written_pools=tuple(pool["name"] for pool in spec["pools"]),
+        seed=cluster.seed,
+    )
+    return parts.workloads(spec, at)
 
 
 def _drivers(pools: tuple[Pool, ...], fabric: tuple[NetworkDevices, ...]) -> dict[str, str]:
