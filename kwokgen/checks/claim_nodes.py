@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.model.claim import Ask, Claim, Request
+from kwokgen.model.claim import Claim, Request
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
 from kwokgen.problem import Problem
@@ -38,23 +38,17 @@ def _together(cluster: Cluster, claim: Claim) -> Iterator[Problem]:
 
 def _alternatives(cluster: Cluster, request: Request) -> Iterator[Problem]:
     """An alternative that no node can meet is never the one that is had."""
-    above = [ask for ask in request.asks if _above(cluster, ask)]
-    for ask in above:
-        message = _said(
-            f"{request.name}/{ask.name}", ask.count or 0, ask.device_class, _most(cluster, ask.device_class)
-        )
+    found = [(ask, _most(cluster, ask.device_class)) for ask in request.asks]
+    above = [(ask, most) for ask, most in found if most is not None and (ask.count or 0) > most]
+    for ask, most in above:
+        message = _said(f"{request.name}/{ask.name}", ask.count or 0, ask.device_class, most)
         if len(above) == len(request.asks):
             yield Problem(ask.at.pos("count"), ID, message, WAITS)
         else:
             yield Problem(ask.at.pos("count"), ID, message, "this alternative is never the one", "warning")
 
 
-def _above(cluster: Cluster, ask: Ask) -> bool:
-    most = _most(cluster, ask.device_class)
-    return most is not None and (ask.count or 0) > most
-
-
-def _said(who: str, count: int, name: str, most: int | None) -> str:
+def _said(who: str, count: int, name: str, most: int) -> str:
     return f'"{who}" asks for {count} devices of the class "{name}", no node has more than {most}'
 
 
