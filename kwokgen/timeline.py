@@ -66,8 +66,7 @@ def _moments(fault: Fault, pool: Pool) -> Iterator[Moment]:
 def switched(fault: Fault, to: str) -> str:
     """The command that begins or ends a fault by hand."""
     kinds = "node,resourceslice" if fault.device_taint else "node"
-    key = f"kwokgen.io/fault-{fault.name}"
-    return f"kubectl label {kinds} -l {key} {key}={to} --overwrite"
+    return f"kubectl label {kinds} -l {fault.label} {fault.label}={to} --overwrite"
 
 
 def effects(fault: Fault, pool: Pool) -> Iterator[str]:

@@ -75,6 +75,11 @@ class Fault(NamedTuple):
         """Whether it comes or goes while the cluster runs; otherwise nodes are born with it."""
         return self.start.sort != "birth"
 
+    @property
+    def label(self) -> str:
+        """The label of what it is for; as an annotation it says how far it is."""
+        return f"kwokgen.io/fault-{self.name}"
+
     def holds(self, node: int) -> bool:
         """Whether a node has it."""
         return holds(self.nodes, node)

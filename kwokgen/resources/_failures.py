@@ -18,12 +18,11 @@ from kwokgen.model.workload import Workload
 from kwokgen.resources import _failing
 from kwokgen.resources._common import RUN_SECONDS
 from kwokgen.resources._patches import text
+from kwokgen.resources._selectors import AT_ONCE, absent, among, lacks, there
 from kwokgen.series import Column, Slot
 
 FAIL = "kwokgen.io/fail-"
 WORKLOAD = "kwokgen.io/workload"
-AT_ONCE = 1_000_000
-"""A Stage of the lifecycle that is drawn instead would end the pod well."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILED = ("batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count")
 """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/controller/job/indexed_job_utils.go#L348"""
@@ -69,17 +68,17 @@ def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _start(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
     """Lifecycles may have init containers done as soon as they begin: this one has to run."""
-    new = {"key": ".status.initContainerStatuses[]?.name", "operator": "DoesNotExist"}
+    new = absent(".status.initContainerStatuses[]?.name")
     template = _filled(_failing.START, {"container": failure.container})
-    return _stage(cluster, workload, [_in(".status.phase", "Pending"), new, *_due(workload, failure)], template)
+    return _stage(cluster, workload, [among(".status.phase", "Pending"), new, *_due(workload, failure)], template)
 
 
 def _fail(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
     init = failure.position is not None
     since = _started(failure.container, init=init)
-    phase = _in(".status.phase", "Pending" if init else "Running")
+    phase = among(".status.phase", "Pending" if init else "Running")
     # A lifecycle of one's own may say nothing of the containers of a pod that runs.
-    running = [{"key": since, "operator": "Exists"}] if init or workload.restart_policy != "Never" else []
+    running = [there(since)] if init or workload.restart_policy != "Never" else []
     here = [phase, *running, *_due(workload, failure)]
     words = {"container": failure.container, "ended": _words(failure)}
     own = _failing.INIT_FAILED if init else _failing.FAILED if workload.restart_policy == "Never" else _failing.CRASHED
@@ -88,20 +87,20 @@ def _fail(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, A
 
 def _restart(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     status = _status(workload.container.name)
-    waits = _in(f"{status} | .state.waiting.reason", "CrashLoopBackOff")
+    waits = among(f"{status} | .state.waiting.reason", "CrashLoopBackOff")
     seconds = f"({status} | {dumps(list(BACKOFF))}[.restartCount] // {LONGEST})"
     delay = _delay(BACKOFF[1], seconds, f"{status} | .lastState.terminated.finishedAt")
     template = _filled(_failing.RESTARTED, {"container": workload.container.name})
-    return _stage(cluster, workload, [_in(".status.phase", "Running"), waits], template, delay)
+    return _stage(cluster, workload, [among(".status.phase", "Running"), waits], template, delay)
 
 
 def _end(cluster: Cluster, workload: Workload, end: Stage) -> dict[str, Any]:
     """What has been started again runs its time anew, and keeps the number of its restarts."""
     container = workload.container.name
     started = _started(container, init=False)
-    again = _in(f"{_status(container)} | .restartCount > 0", "true")
-    well = [_not(expression) for failure in workload.failures for expression in [_holds(workload, failure)]]
-    here = [_in(".status.phase", "Running"), {"key": started, "operator": "Exists"}, again, *well]
+    again = among(f"{_status(container)} | .restartCount > 0", "true")
+    well = [lacks(_holds(workload, failure), "true") for failure in workload.failures]
+    here = [among(".status.phase", "Running"), there(started), again, *well]
     delay = end.spec.get("delay", {}).get("durationMilliseconds", 0)
     own = f'(.metadata.annotations["{RUN_SECONDS}"] | try tonumber catch {delay / 1000:g})'
     template = _filled(_failing.SUCCEEDED, {"container": container})
@@ -118,7 +117,7 @@ def _due(workload: Workload, failure: Failure) -> list[dict[str, Any]]:
     before = sorted(
         other for other in workload.failures if (other.position is not None) == init and other.order < failure.order
     )
-    return [_in(_holds(workload, failure), "true"), *(_not(_holds(workload, other)) for other in before)]
+    return [among(_holds(workload, failure), "true"), *(lacks(_holds(workload, other), "true") for other in before)]
 
 
 def _holds(workload: Workload, failure: Failure) -> str:
@@ -157,14 +156,6 @@ def _delay(fallback: float, seconds: str, since: str) -> dict[str, Any]:
     return {"durationMilliseconds": int(fallback * 1000), "durationFrom": {"expressionFrom": moment}}
 
 
-def _in(expression: str, value: str) -> dict[str, Any]:
-    return {"key": expression, "operator": "In", "values": [value]}
-
-
-def _not(expression: str) -> dict[str, Any]:
-    return {"key": expression, "operator": "NotIn", "values": ["true"]}
-
-
 def _stage(
     cluster: Cluster,
     workload: Workload,
@@ -172,8 +163,8 @@ def _stage(
     template: str,
     delay: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    own = _in(f".metadata.annotations[{dumps(WORKLOAD)}]", f"{cluster.name}/{workload.name}")
-    alive = {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}
+    own = among(f".metadata.annotations[{dumps(WORKLOAD)}]", f"{cluster.name}/{workload.name}")
+    alive = absent(".metadata.deletionTimestamp")
     return {
         "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
         "selector": {"matchExpressions": [alive, own, *expressions]},

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 from kwokgen.model.fault import Event, Fault
 from kwokgen.resources._patches import added, escaped
+from kwokgen.resources._selectors import AT_ONCE, among, lacks
 
-FAULT = "kwokgen.io/fault-"
 CLOCK = "kwokgen.io/clock"
 ARMED = "armed"
 BORN = "born"
-AT_ONCE = 1_000_000
-"""Any other Stage of the object waits: one that is drawn instead would keep this one from its time."""
 WAITING = 1
 """Heartbeats, of weight 0, do not delay the clock; what has to be done at once is not delayed by it."""
 Expression = dict[str, Any]
@@ -44,24 +42,9 @@ class Played(NamedTuple):
     ready: tuple[Expression, ...] = ()
 
 
-def label(fault: Fault) -> str:
-    """The label of what a fault is for; as an annotation it says how far the fault is."""
-    return FAULT + fault.name
-
-
-def value(fault: Fault) -> str:
-    """What the label says at birth."""
-    return ARMED if fault.stages else BORN
-
-
 def labels(faults: Iterable[Fault]) -> dict[str, str]:
     """The labels of an object that faults are for."""
-    return {label(fault): value(fault) for fault in faults}
-
-
-def begun(expression: str) -> Expression:
-    """A selector's expression that is a condition."""
-    return {"key": expression, "operator": "In", "values": ["true"]}
+    return {fault.label: ARMED if fault.stages else BORN for fault in faults}
 
 
 def stages(fault: Fault, played: Played, part: Part) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -69,27 +52,23 @@ def stages(fault: Fault, played: Played, part: Part) -> Iterator[tuple[str, dict
 
     What labels and annotations tell apart costs KWOK nothing, where an expression is evaluated for every change.
     """
-    wanted, active = {label(fault): _wanted(fault)}, {label(fault): "active"}
-    time = [begun(due)] if (due := _in_time(fault)) else []
+    wanted, active = {fault.label: _wanted(fault)}, {fault.label: "active"}
+    time = [among(due, "true")] if (due := _in_time(fault)) else []
     begin = [_object(fault, [*_since(fault), *part.begin], "active"), *_status(part.begun_status)]
     end = [_object(fault, [*_off(fault), *part.end], "over"), *_status(part.ended_status)]
     event = {"event": part.event._asdict()} if part.event else {}
-    idle = {"key": f".metadata.annotations[{dumps(label(fault))}]", "operator": "NotIn", "values": ["active"]}
-    over = " and ".join(filter(None, (f".metadata.labels[{dumps(label(fault))}] == {dumps(_wanted(fault))}", due)))
+    idle = lacks(f".metadata.annotations[{dumps(fault.label)}]", "active")
+    over = " and ".join(filter(None, (f".metadata.labels[{dumps(fault.label)}] == {dumps(_wanted(fault))}", due)))
     yield "begin", _stage(played, [*time, idle], event | {"patches": begin}, labels=wanted)
     if part.wrong:
-        hold = [*time, begun(part.wrong)]
+        hold = [*time, among(part.wrong, "true")]
         yield "hold", _stage(played, hold, {"patches": begin}, labels=wanted, annotations=active)
-    yield "end", _stage(played, [_never(over)], {"patches": end}, annotations=active)
+    yield "end", _stage(played, [among(over, "false")], {"patches": end}, annotations=active)
 
 
 def _wanted(fault: Fault) -> str:
     """What the label says of an object that has the fault, or will have it."""
     return "on" if fault.start.sort == "manual" else ARMED
-
-
-def _never(expression: str) -> Expression:
-    return {"key": expression, "operator": "In", "values": ["false"]}
 
 
 def _stage(
@@ -122,7 +101,7 @@ def _in_time(fault: Fault) -> str:
 
 def _noted(fault: Fault) -> str:
     """In jq, when a fault by hand began."""
-    return f".metadata.annotations[{dumps(label(fault) + '-since')}] // empty | tonumber"
+    return f".metadata.annotations[{dumps(fault.label + '-since')}] // empty | tonumber"
 
 
 def _bounds(fault: Fault) -> tuple[str, str | None]:
@@ -135,7 +114,7 @@ def _bounds(fault: Fault) -> tuple[str, str | None]:
 def _since(fault: Fault) -> list[str]:
     if fault.start.sort != "manual" or not fault.seconds:
         return []
-    name = f"{label(fault)}-since"
+    name = f"{fault.label}-since"
     path = f"/metadata/annotations/{escaped(name)}"
     # A fault that is held has begun before.
     return [
@@ -148,9 +127,9 @@ def _since(fault: Fault) -> list[str]:
 def _off(fault: Fault) -> list[str]:
     if fault.start.sort != "manual" or not fault.seconds:
         return []
-    name = f"{label(fault)}-since"
+    name = f"{fault.label}-since"
     return [
-        added(f"/metadata/labels/{escaped(label(fault))}", "off"),
+        added(f"/metadata/labels/{escaped(fault.label)}", "off"),
         f'{{{{ if hasKey .metadata.annotations "{name}" }}}}',
         f"- {{op: remove, path: /metadata/annotations/{escaped(name)}}}",
         "{{ end }}",
@@ -160,7 +139,7 @@ def _off(fault: Fault) -> list[str]:
 def _object(fault: Fault, lines: list[str], state: str) -> Patch:
     """A patch of labels, annotations and spec together: the event of the next patch finds it done."""
     first = ["{{ if not .metadata.annotations }}", "- {op: add, path: /metadata/annotations, value: {}}", "{{ end }}"]
-    mark = added(f"/metadata/annotations/{escaped(label(fault))}", state)
+    mark = added(f"/metadata/annotations/{escaped(fault.label)}", state)
     return {"root": "", "type": "json", "template": "\n".join([*first, mark, *lines]) + "\n"}
 
 
@@ -176,7 +155,7 @@ def clock(faults: Iterable[Fault], played: Played) -> dict[str, Any] | None:
         return None
     coming = f"[{', '.join(times)}] | map(select(. > now))"
     touched = {"root": "metadata", "type": "merge", "template": f"annotations: {{{CLOCK}: {{{{ Now | Quote }}}}}}\n"}
-    stage = _stage(played, [begun(f"({coming} | length) > 0")], {"patches": [touched]})
+    stage = _stage(played, [among(f"({coming} | length) > 0", "true")], {"patches": [touched]})
     stage["weight"] = WAITING
     # Of a moment that has just passed there is no expression left.
     stage["delay"] = {
@@ -188,7 +167,7 @@ def clock(faults: Iterable[Fault], played: Played) -> dict[str, Any] | None:
 
 def _times(fault: Fault) -> str:
     """In jq, the moments at which something is to be done; empty where only a label says so."""
-    here = f".metadata.labels[{dumps(label(fault))}]"
+    here = f".metadata.labels[{dumps(fault.label)}]"
     if fault.start.sort == "manual":
         return f'if {here} == "on" then ({_noted(fault)}) + {fault.seconds} else empty end' if fault.seconds else ""
     times = ", ".join(part for part in _bounds(fault) if part)

@@ -11,11 +11,13 @@ from kwokgen.model.fault import Condition, Fault
 from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.model.pool import Pool
 from kwokgen.resources import _faults
+from kwokgen.resources._common import taint
 from kwokgen.resources._faults import Part, Played
-from kwokgen.resources._patches import added, dropped, escaped, present, text, without
+from kwokgen.resources._patches import added, escaped, present, tainted, text, untainted
+from kwokgen.resources._selectors import among, lacks
 
 NODES = {"apiGroup": "v1", "kind": "Node"}
-MADE_READY = {"key": ".status.phase", "operator": "In", "values": ["Running"]}
+MADE_READY = among(".status.phase", "Running")
 
 
 def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -29,7 +31,7 @@ def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
     for fault, pool in moving:
         for word, spec in _faults.stages(fault, played, _part(fault, pool)):
             yield f"fault-{fault.name}-{word}", spec
-    here = {"key": f'.metadata.labels["{POOL}"]', "operator": "In", "values": sorted(leased)}
+    here = among(f'.metadata.labels["{POOL}"]', *sorted(leased))
     waiting = (fault for fault, pool in moving if pool.name in leased)
     if clock := _faults.clock(waiting, played._replace(ready=(MADE_READY, here))):
         yield "clock", clock
@@ -72,12 +74,12 @@ def apart(faults: Iterable[Fault]) -> Iterator[dict[str, Any]]:
     for fault in faults:
         if fault.allocatable:
             part, found = ("annotations", "active") if fault.stages else ("labels", _faults.BORN)
-            yield {"key": f".metadata.{part}[{dumps(_faults.label(fault))}]", "operator": "NotIn", "values": [found]}
+            yield lacks(f".metadata.{part}[{dumps(fault.label)}]", found)
 
 
 def _begin(fault: Fault) -> Iterator[str]:
     if fault.taint:
-        yield from without(fault.taint)
+        yield from tainted(fault.taint, ".spec.taints", "/spec/taints", dumps(taint(fault.taint)))
     if fault.cordon:
         yield "- {op: add, path: /spec/unschedulable, value: true}"
     for key, wanted in fault.labels.items():
@@ -86,7 +88,7 @@ def _begin(fault: Fault) -> Iterator[str]:
 
 def _end(fault: Fault) -> Iterator[str]:
     if fault.taint:
-        yield from dropped(fault.taint)
+        yield from untainted(fault.taint, ".spec.taints", "/spec/taints")
     if fault.cordon:
         yield from ("{{ if .spec.unschedulable }}", "- {op: remove, path: /spec/unschedulable}", "{{ end }}")
     for key in fault.labels:

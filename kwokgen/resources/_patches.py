@@ -7,7 +7,6 @@ from json import dumps
 
 from kwokgen.emit import quoted
 from kwokgen.model.taint import Taint
-from kwokgen.resources._common import taint as written
 
 
 def text(value: str) -> str:
@@ -30,29 +29,30 @@ def present(taint: Taint) -> str:
     return f".key == {dumps(taint.key)} and .effect == {dumps(taint.effect)}"
 
 
-def same(name: str, taint: Taint) -> str:
+def _same(name: str, taint: Taint) -> str:
     """In the words of a Go template, whether a value is the taint."""
     return f"and (eq {name}.key {dumps(taint.key)}) (eq {name}.effect {dumps(taint.effect)})"
 
 
-def without(taint: Taint) -> Iterator[str]:
-    """Adds a taint to a node that has it not, and leaves all others alone."""
+def tainted(taint: Taint, held: str, path: str, value: str) -> Iterator[str]:
+    """Adds a taint, as `value`, to the list `held` that stands at `path`, unless it is there; all others stay."""
     yield "{{ $found := false }}"
-    yield "{{ range .spec.taints }}"
-    yield f"{{{{ if {same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
+    yield f"{{{{ range {held} }}}}"
+    yield f"{{{{ if {_same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
     yield "{{ end }}"
-    yield "{{ if not .spec.taints }}"
-    yield "- {op: add, path: /spec/taints, value: []}"
+    yield f"{{{{ if not {held} }}}}"
+    yield f"- {{op: add, path: {path}, value: []}}"
     yield "{{ end }}"
     yield "{{ if not $found }}"
-    yield f"- {{op: add, path: /spec/taints/-, value: {dumps(written(taint))}}}"
+    yield f"- {{op: add, path: {path}/-, value: {value}}}"
     yield "{{ end }}"
 
 
-def dropped(taint: Taint) -> Iterator[str]:
-    """Takes a taint away from a node, and no other."""
-    yield "{{ range $index, $taint := .spec.taints }}"
-    yield f"{{{{ if {same('$taint', taint)} }}}}"
-    yield f"- {{op: test, path: /spec/taints/{{{{ $index }}}}/key, value: {dumps(taint.key)}}}"
-    yield "- {op: remove, path: /spec/taints/{{ $index }}}"
+def untainted(taint: Taint, held: str, path: str) -> Iterator[str]:
+    """Takes a taint away from the list `held` that stands at `path`, and no other."""
+    at = f"{path}/{{{{ $index }}}}"
+    yield f"{{{{ range $index, $taint := {held} }}}}"
+    yield f"{{{{ if {_same('$taint', taint)} }}}}"
+    yield f"- {{op: test, path: {at}/key, value: {dumps(taint.key)}}}"
+    yield f"- {{op: remove, path: {at}}}"
     yield from ("{{ end }}", "{{ end }}")

@@ -14,7 +14,8 @@ from kwokgen.model.taint import Taint
 from kwokgen.resources import _faults
 from kwokgen.resources._common import taint as written
 from kwokgen.resources._faults import Part, Played
-from kwokgen.resources._patches import present, same
+from kwokgen.resources._patches import present, tainted, untainted
+from kwokgen.resources._selectors import among
 
 
 def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -37,10 +38,9 @@ def later(fault: Fault) -> bool:
 
 
 def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
-    ready = [{"key": ".spec.driver", "operator": "In", "values": [driver]}]
+    ready = [among(".spec.driver", driver)]
     if cluster.controller.shards > 1:
-        values = list(cluster.controller.shard_values(shard))
-        ready.append({"key": f'.metadata.labels["{SHARD}"]', "operator": "In", "values": values})
+        ready.append(among(f'.metadata.labels["{SHARD}"]', *cluster.controller.shard_values(shard)))
     reference = {"apiGroup": f"resource.k8s.io/{cluster.kubernetes.resource_api}", "kind": "ResourceSlice"}
     return Played(reference, {INSTANCE: cluster.name, POOL: pool.name}, tuple(ready))
 
@@ -67,28 +67,18 @@ def _each(cluster: Cluster, fault: Fault) -> Iterator[str]:
 
 
 def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
-    path = f"/spec/devices/{{{{ $number }}}}{_inside(cluster, '/')}/taints"
-    value = (
-        dumps(written(taint)).removesuffix("}") + ', "timeAdded": {{ now | date "2006-01-02T15:04:05Z07:00" | Quote }}}'
-    )
+    now = '{{ now | date "2006-01-02T15:04:05Z07:00" | Quote }}'
+    value = dumps(written(taint)).removesuffix("}") + f', "timeAdded": {now}}}'
     yield from _each(cluster, fault)
-    yield "{{ $found := false }}"
-    yield "{{ range $body.taints }}"
-    yield f"{{{{ if {same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
-    yield "{{ end }}"
-    yield "{{ if not $found }}"
-    yield "{{ if not $body.taints }}"
-    yield f"- {{op: add, path: {path}, value: []}}"
-    yield "{{ end }}"
-    yield f"- {{op: add, path: {path}/-, value: {value}}}"
-    yield from ("{{ end }}", "{{ end }}", "{{ end }}")
+    yield from tainted(taint, "$body.taints", _taints(cluster), value)
+    yield from ("{{ end }}", "{{ end }}")
 
 
 def _end(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
-    path = f"/spec/devices/{{{{ $number }}}}{_inside(cluster, '/')}/taints/{{{{ $index }}}}"
     yield from _each(cluster, fault)
-    yield "{{ range $index, $taint := $body.taints }}"
-    yield f"{{{{ if {same('$taint', taint)} }}}}"
-    yield f"- {{op: test, path: {path}/key, value: {dumps(taint.key)}}}"
-    yield f"- {{op: remove, path: {path}}}"
-    yield from ("{{ end }}", "{{ end }}", "{{ end }}", "{{ end }}")
+    yield from untainted(taint, "$body.taints", _taints(cluster))
+    yield from ("{{ end }}", "{{ end }}")
+
+
+def _taints(cluster: Cluster) -> str:
+    return f"/spec/devices/{{{{ $number }}}}{_inside(cluster, '/')}/taints"

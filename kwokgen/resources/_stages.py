@@ -12,6 +12,7 @@ from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
 from kwokgen.resources import _failures, _nodefaults, _slicefaults
 from kwokgen.resources._common import plays
+from kwokgen.resources._selectors import absent, among
 from kwokgen.series import Document
 
 API_VERSION = "kwok.x-k8s.io/v1alpha1"
@@ -43,11 +44,7 @@ def _guarded(cluster: Cluster, lifecycle: Lifecycle, stage: Stage) -> dict[str, 
         selector["matchLabels"] = {INSTANCE: cluster.name} | selector.get("matchLabels", {})
     if len(same) > 1:
         key = f'.metadata.labels["{LIFECYCLE}"]'
-        guard = (
-            {"key": key, "operator": "DoesNotExist"}
-            if lifecycle is same[0]
-            else {"key": key, "operator": "In", "values": [lifecycle.name]}
-        )
+        guard = absent(key) if lifecycle is same[0] else among(key, lifecycle.name)
         selector["matchExpressions"] = [guard, *selector.get("matchExpressions", ())]
     return spec
 
