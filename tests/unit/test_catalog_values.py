@@ -66,6 +66,7 @@ def found(file: Path, catalog: Catalog) -> tuple[Problem, ...]:
         return error.problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", DRIVER)
 def test_a_value_of_another_type_is_right_or_has_a_problem(tmp_path: Path, key: str) -> None:
     """Null, a text, a number, a truth, lists and mappings, in place of each value: no traceback, no `None` in a text."""

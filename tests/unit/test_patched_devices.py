@@ -115,6 +115,7 @@ def patched(case: Case, path: Path, other: Any) -> None:
     assert {problem.pos.file for problem in found} <= {"patch"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_patch_of_any_value_of_a_dra_object_is_right_or_has_a_problem(kind: str, objects: list[Case]) -> None:
     """Null, a text, a number, a list and a mapping, in place of each value down to the sixth key."""
