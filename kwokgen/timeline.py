@@ -57,6 +57,8 @@ def _moments(fault: Fault, pool: Pool) -> Iterator[Moment]:
     first = tuple(pool.names.name(index) for index, _ in zip(indexes, range(FEW), strict=False))
     begin = Moment(base, fault.start.seconds, fault.name, fault.entry, nodes, first, tuple(effects(fault, pool)))
     yield begin._replace(command=switched(fault, "on") if base == "hand" else "")
+    if fault.exit:
+        yield begin._replace(what=(f"pods exit {fault.exit.exit_code}",), command=ended(fault))
     if fault.seconds is not None:
         yield begin._replace(seconds=fault.start.seconds + fault.seconds, what=("recovers",))
     elif base == "hand":
@@ -67,6 +69,13 @@ def switched(fault: Fault, to: str) -> str:
     """The command that begins or ends a fault by hand."""
     kinds = "node,resourceslice" if fault.device_taint else "node"
     return f"kubectl label {kinds} -l {fault.label} {fault.label}={to} --overwrite"
+
+
+def ended(fault: Fault) -> str:
+    """The command that ends the pods of the nodes that have a fault by hand."""
+    nodes = f"$(kubectl get node -l {fault.label}=on -o name)"
+    pods = "kubectl label pod -A --field-selector spec.nodeName=${node#node/}"
+    return f"for node in {nodes}; do {pods} {fault.label}=on --overwrite; done"
 
 
 def effects(fault: Fault, pool: Pool) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import ceil
+from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint import detectors
@@ -12,7 +13,7 @@ from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Fact
 from kwokgen.draw import lowest
 from kwokgen.model.device import Mark
-from kwokgen.model.fault import Condition, Event, Fault, Start
+from kwokgen.model.fault import Condition, Event, Exit, Fault, Start
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -20,7 +21,7 @@ from kwokgen.model.ranges import Ranges
 from kwokgen.model.taint import Taint
 from kwokgen.problem import quoted
 
-EFFECTS = ("conditions", "taint", "cordon", "labels", "deviceTaint", "allocatable", "event")
+EFFECTS = ("conditions", "taint", "cordon", "labels", "deviceTaint", "allocatable", "exit", "event")
 
 
 def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[Fault, ...]:
@@ -44,7 +45,7 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
     _possible(scope, item, at, fact, pool)
     wanted = _wanted(scope, item, at, fact)
     gpus = _gpus(scope, item, at, fact, pool)
-    effects = {key: fact.data["effects"][key] for key in wanted}
+    effects = {key: _said(fact.data["effects"][key], item, key) for key in wanted}
     turned = detectors.turned(scope, effects.get("conditions", {}), pool.detectors, fact.at)
     number = ",".join(map(str, gpus))
     event = effects.get("event")
@@ -63,6 +64,7 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
         device_taint=Taint(**effects["deviceTaint"]) if "deviceTaint" in effects and pool.slices else None,
         devices=_devices(pool, gpus),
         allocatable=len(gpus) * effects.get("allocatable", 0) if pool.exposes_resource else 0,
+        exit=_exit(scope, item, at, effects["exit"], number) if "exit" in effects else None,
         event=Event(event.get("type", "Warning"), event["reason"], _told(event["message"], number)) if event else None,
         at=at,
     )
@@ -98,6 +100,20 @@ def _wanted(scope: Scope, item: Data, at: Place, fact: Fact) -> list[str]:
             message = f'{fact.name} has no effect "{key}". available: {quoted(known)}'
             scope.fail(at.key("effects", key), "fault", message)
     return [key for key in EFFECTS if key in known and asked.get(key, key not in optional)]
+
+
+def _said(effect: Any, item: Data, key: str) -> Any:
+    """What the entry says, with the word of the blueprint where that is more than whether."""
+    word = item.get("effects", {}).get(key)
+    return effect | {"effect": word} if isinstance(word, str) else effect
+
+
+def _exit(scope: Scope, item: Data, at: Place, words: Data, gpus: str) -> Exit:
+    """A Stage of pods sees no node, and so neither its age nor its label."""
+    if "manual" not in item.get("start", {}):
+        message = "a pod cannot see when the fault of its node begins: pods end when they are labelled by hand"
+        scope.fail(at.key("effects", "exit"), "fault", message, "write start: {manual: true}, or a taint: NoExecute")
+    return Exit(words["exitCode"], words["reason"], _told(words.get("message", ""), gpus))
 
 
 def _gpus(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool) -> tuple[int, ...]:

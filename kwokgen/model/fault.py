@@ -39,6 +39,14 @@ class Event(NamedTuple):
     message: str
 
 
+class Exit(NamedTuple):
+    """How the containers of a pod end."""
+
+    exit_code: int
+    reason: str
+    message: str
+
+
 class Start(NamedTuple):
     """When a fault begins; `seconds` are counted from a node's creation, or of Unix time where `at`."""
 
@@ -50,7 +58,8 @@ class Fault(NamedTuple):
     """A fault of `nodes` of a pool; what it does not do is empty or None.
 
     `seconds` is how long it lasts, None for ever; `devices` are the names of DRA devices that `device_taint` is put
-    on; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are.
+    on; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are; `exit` is of
+    pods that are labelled as the node is.
     """
 
     name: str
@@ -67,6 +76,7 @@ class Fault(NamedTuple):
     device_taint: Taint | None
     devices: tuple[str, ...]
     allocatable: int
+    exit: Exit | None
     event: Event | None
     at: Place
 

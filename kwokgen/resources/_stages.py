@@ -10,7 +10,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, LIFECYCLE, POOL
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.pool import Pool
-from kwokgen.resources import _failures, _nodefaults, _slicefaults
+from kwokgen.resources import _failures, _nodefaults, _podfaults, _slicefaults
 from kwokgen.resources._common import plays
 from kwokgen.resources._selectors import absent, among
 from kwokgen.series import Document
@@ -26,7 +26,8 @@ def stages(cluster: Cluster, shard: int = 0) -> Iterator[Document]:
     for pool in cluster.pools:
         for stage in cluster.capacity:
             yield _document(f"{cluster.name}-{stage.step}-{pool.name}", _for_pool(cluster, pool, stage))
-    for name, spec in (*_nodefaults.stages(cluster), *_slicefaults.stages(cluster, shard), *_failures.stages(cluster)):
+    faults = (*_nodefaults.stages(cluster), *_slicefaults.stages(cluster, shard), *_podfaults.stages(cluster))
+    for name, spec in (*faults, *_failures.stages(cluster)):
         yield _document(f"{cluster.name}-{name}", spec)
 
 

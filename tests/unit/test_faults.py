@@ -149,6 +149,21 @@ def test_a_fault_by_hand_is_as_its_label_says(tmp_path: Path) -> None:
             assert playing(specs, begun) == played
 
 
+def test_pods_end_by_their_label(tmp_path: Path) -> None:
+    """Those that run, once; a taint is as strong as the blueprint says."""
+    own = "start: {manual: true}, effects: {exit: true, taint: NoExecute}"
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, {own}}}]")
+    (spec,) = stages(done, "Pod").values()
+    running = {"metadata": {"name": "p", "labels": {DRIFTED: "on"}}, "status": {"phase": "Running"}}
+    assert matches(spec["selector"], running)
+    assert not matches(spec["selector"], running | {"status": {"phase": "Pending"}})
+    assert not matches(spec["selector"], running | {"metadata": {"name": "p", "labels": {DRIFTED: "exited"}}})
+    assert [patch["root"] for patch in spec["next"]["patches"]] == ["", "status"]
+    assert "NoExecute" in stages(done)["begin"]["next"]["patches"][0]["template"]
+    (line,) = (moment for moment in timeline(done.cluster) if moment.what == ("pods exit 1",))
+    assert line.command.startswith(f"for node in $(kubectl get node -l {DRIFTED}=on ")
+
+
 def test_a_moment_of_the_calendar(tmp_path: Path) -> None:
     """In any zone, whatever the node's age."""
     for hours, age, expected in ((1, 9, {"clock"}), (-1, 9, {"begin"}), (-1, 99_999, {"begin"})):
