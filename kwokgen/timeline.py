@@ -67,7 +67,7 @@ def _moments(fault: Fault, pool: Pool) -> Iterator[Moment]:
 
 def switched(fault: Fault, to: str) -> str:
     """The command that begins or ends a fault by hand."""
-    kinds = "node,resourceslice" if fault.device_taint else "node"
+    kinds = "node,resourceslice" if fault.of_slices else "node"
     return f"kubectl label {kinds} -l {fault.label} {fault.label}={to} --overwrite"
 
 
@@ -92,6 +92,8 @@ def effects(fault: Fault, pool: Pool) -> Iterator[str]:
     if fault.device_taint:
         numbers = ",".join(map(str, fault.gpus))
         yield f"GPU {numbers}: taint {fault.device_taint.key}:{fault.device_taint.effect}"
+    if fault.gone:
+        yield f"GPU {','.join(map(str, fault.gpus))} is gone"
     if fault.event and fault.stages:
         yield f"event {fault.event.reason}"
 

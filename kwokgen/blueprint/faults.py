@@ -21,7 +21,7 @@ from kwokgen.model.ranges import Ranges
 from kwokgen.model.taint import Taint
 from kwokgen.problem import quoted
 
-EFFECTS = ("conditions", "taint", "cordon", "labels", "deviceTaint", "allocatable", "exit", "event")
+EFFECTS = ("conditions", "taint", "cordon", "labels", "deviceTaint", "deviceGone", "allocatable", "exit", "event")
 
 
 def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[Fault, ...]:
@@ -62,6 +62,7 @@ def _fault(scope: Scope, item: Data, at: Place, fact: Fact, pool: Pool, seed: in
         cordon=effects.get("cordon", False),
         labels=effects.get("labels", {}),
         device_taint=Taint(**effects["deviceTaint"]) if "deviceTaint" in effects and pool.slices else None,
+        gone="deviceGone" in effects and pool.slices,
         devices=_devices(pool, gpus),
         allocatable=len(gpus) * effects.get("allocatable", 0) if pool.exposes_resource else 0,
         exit=_exit(scope, item, at, effects["exit"], number) if "exit" in effects else None,
@@ -99,7 +100,14 @@ def _wanted(scope: Scope, item: Data, at: Place, fact: Fact) -> list[str]:
         if key not in known:
             message = f'{fact.name} has no effect "{key}". available: {quoted(known)}'
             scope.fail(at.key("effects", key), "fault", message)
-    return [key for key in EFFECTS if key in known and asked.get(key, key not in optional)]
+    found = [key for key in EFFECTS if key in known and asked.get(key, key not in optional)]
+    if "deviceGone" not in found:
+        return found
+    if asked.get("deviceTaint"):
+        message = "a device that is gone has no taint"
+        hint = "leave one out; a taint with NoExecute first, and the device gone in a fault after it, ends its pods"
+        scope.fail(at.key("effects", "deviceTaint"), "fault", message, hint)
+    return [key for key in found if key != "deviceTaint"]
 
 
 def _said(effect: Any, item: Data, key: str) -> Any:
@@ -175,15 +183,15 @@ def _told(message: str, gpus: str) -> str:
 
 
 def marked(pools: tuple[Pool, ...], faults: tuple[Fault, ...]) -> tuple[Pool, ...]:
-    """The pools with the taints that faults put on their GPUs."""
-    return tuple(_with_taints(pool, [fault for fault in faults if fault.pool == pool.name]) for pool in pools)
+    """The pools with what faults do to their GPUs."""
+    return tuple(_with_marks(pool, [fault for fault in faults if fault.pool == pool.name]) for pool in pools)
 
 
-def _with_taints(pool: Pool, faults: list[Fault]) -> Pool:
+def _with_marks(pool: Pool, faults: list[Fault]) -> Pool:
     marks = tuple(
         Mark(fault.nodes, frozenset(fault.gpus), fault.device_taint, fault.at, later=fault.stages)
         for fault in faults
-        if fault.device_taint
+        if fault.of_slices
     )
     if pool.gpus is None or not marks:
         return pool

@@ -54,3 +54,5 @@ def _effects(fault: Fault) -> Iterator[str]:
         yield "allocatable"
     if fault.device_taint:
         yield from (f"taint {fault.device_taint.key} of GPU {number}" for number in fault.gpus)
+    if fault.gone:
+        yield from (f"GPU {number} is gone" for number in fault.gpus)

@@ -69,8 +69,8 @@ class Device(NamedTuple):
 class Mark(NamedTuple):
     """What is different on some devices of some nodes: a taint, or, without, that they are missing.
 
-    `devices` are the indexes of whole devices, with what they are cut into; `later` says that only a Stage puts the
-    taint there, for which there has to be room.
+    `devices` are the indexes of whole devices, with what they are cut into; `later` says that only a Stage does
+    it; for a taint there has to be room.
     """
 
     nodes: Ranges
@@ -78,6 +78,11 @@ class Mark(NamedTuple):
     taint: Taint | None
     at: Place
     later: bool = False
+
+    @property
+    def lost(self) -> bool:
+        """Whether the devices are missing from the beginning."""
+        return self.taint is None and not self.later
 
     def holds(self, node: int) -> bool:
         """Whether a node has it."""

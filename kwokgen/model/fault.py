@@ -58,7 +58,7 @@ class Fault(NamedTuple):
     """A fault of `nodes` of a pool; what it does not do is empty or None.
 
     `seconds` is how long it lasts, None for ever; `devices` are the names of DRA devices that `device_taint` is put
-    on; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are; `exit` is of
+    on, or that are `gone` from their slices; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are; `exit` is of
     pods that are labelled as the node is.
     """
 
@@ -74,6 +74,7 @@ class Fault(NamedTuple):
     cordon: bool
     labels: Mapping[str, str]
     device_taint: Taint | None
+    gone: bool
     devices: tuple[str, ...]
     allocatable: int
     exit: Exit | None
@@ -84,6 +85,11 @@ class Fault(NamedTuple):
     def stages(self) -> bool:
         """Whether it comes or goes while the cluster runs; otherwise nodes are born with it."""
         return self.start.sort != "birth"
+
+    @property
+    def of_slices(self) -> bool:
+        """Whether it changes DRA devices."""
+        return self.gone or self.device_taint is not None
 
     @property
     def label(self) -> str:

@@ -23,7 +23,7 @@ class Slice(NamedTuple):
 
 def slices(kubernetes: Kubernetes, devices: Devices) -> tuple[Slice, ...]:
     """The slices in order, of a node that every mark of `devices` is for."""
-    lost = {index for mark in devices.marks if mark.taint is None for index in mark.devices}
+    lost = {index for mark in devices.marks if mark.lost for index in mark.devices}
     left = [device for device in devices.devices if device.of not in lost]
     limits = kubernetes.limits
     most = limits.devices_per_advanced_slice if _advanced(devices, left) else limits.devices_per_slice

@@ -14,7 +14,7 @@ from kwokgen.model.taint import Taint
 from kwokgen.resources import _faults
 from kwokgen.resources._common import taint as written
 from kwokgen.resources._faults import Part, Played
-from kwokgen.resources._patches import present, tainted, untainted
+from kwokgen.resources._patches import escaped, present, tainted, untainted
 from kwokgen.resources._selectors import among
 
 
@@ -26,15 +26,15 @@ def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]
             continue
         played = _played(cluster, pool, pool.gpus.devices.driver, shard)
         for fault in moving:
-            for word, spec in _faults.stages(fault, played, _part(cluster, fault, fault.device_taint)):
+            for word, spec in _faults.stages(fault, played, _part(cluster, fault)):
                 yield f"fault-{fault.name}-gpus-{word}", spec
         if clock := _faults.clock(moving, played):
             yield f"clock-gpus-{pool.name}", clock
 
 
 def later(fault: Fault) -> bool:
-    """Whether a fault taints devices while the cluster runs."""
-    return fault.stages and fault.device_taint is not None
+    """Whether a fault changes devices while the cluster runs."""
+    return fault.stages and fault.of_slices
 
 
 def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
@@ -45,9 +45,49 @@ def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
     return Played(reference, {INSTANCE: cluster.name, POOL: pool.name}, tuple(ready))
 
 
-def _part(cluster: Cluster, fault: Fault, taint: Taint | None) -> Part:
-    if taint is None:
-        return Part("", [], [])
+def _part(cluster: Cluster, fault: Fault) -> Part:
+    return _gone(fault) if fault.device_taint is None else _tainted(cluster, fault, fault.device_taint)
+
+
+def _gone(fault: Fault) -> Part:
+    """The slice keeps what it has lost, so that the devices come back as they were."""
+    names = " ".join(map(dumps, fault.devices))
+    kept = f"{fault.label}-devices"
+    begin = [
+        "{{ $lost := list }}",
+        "{{ range $number, $device := .spec.devices }}",
+        f"{{{{ if has $device.name (list {names}) }}}}",
+        # Those before it are no longer there.
+        '{{ $path := printf "/spec/devices/%d" (sub $number (len $lost)) }}',
+        "- {op: test, path: {{ $path }}/name, value: {{ $device.name | Quote }}}",
+        "- {op: remove, path: {{ $path }}}",
+        "{{ $lost = append $lost $device }}",
+        "{{ end }}",
+        "{{ end }}",
+        "{{ if $lost }}",
+        f"- {{op: add, path: /metadata/annotations/{escaped(kept)}, value: {{{{ toJson $lost | Quote }}}}}}",
+        "{{ end }}",
+    ]
+    end = [
+        f'{{{{ if hasKey .metadata.annotations "{kept}" }}}}',
+        "{{ if not .spec.devices }}",
+        "- {op: add, path: /spec/devices, value: []}",
+        "{{ end }}",
+        "{{ $there := list }}",
+        "{{ range .spec.devices }}{{ $there = append $there .name }}{{ end }}",
+        f'{{{{ range fromJson (index .metadata.annotations "{kept}") }}}}',
+        "{{ if not (has .name $there) }}",
+        "- {op: add, path: /spec/devices/-, value: {{ toJson . }}}",
+        "{{ end }}",
+        "{{ end }}",
+        f"- {{op: remove, path: /metadata/annotations/{escaped(kept)}}}",
+        "{{ end }}",
+    ]
+    present = f"[.spec.devices[]? | select(.name | IN({', '.join(map(dumps, fault.devices))}))]"
+    return Part(f"({present} | length) > 0", begin, end)
+
+
+def _tainted(cluster: Cluster, fault: Fault, taint: Taint) -> Part:
     names = ", ".join(map(dumps, fault.devices))
     inside = " | .basic" if _inside(cluster) else ""
     own = f"[.spec.devices[]? | select(.name | IN({names})){inside}"

@@ -235,6 +235,53 @@ def test_the_drill(gated: Cluster, tmp_path: Path) -> None:
         assert errors_of_kwok(gated, live) == []
 
 
+GONE = """
+lifecycles: [{name: nodes, nodes: fast}, {name: pods, pods: timed, create: 0s, run: 1h}]
+pools: [{name: a, count: 2, machine: {cpu: 8, memory: 64Gi}, gpus: {model: h100-sxm5-80gb, count: 3}}]
+claims: [{name: one, requests: [{deviceClassName: gpu.nvidia.com}]}]
+workloads: [{name: train, kind: job, pods: 6, claims: [one]}]
+faults:
+- {name: off, fault: xid-79, where: {pool: a, nodes: [0], gpus: [0, 2]}, start: {manual: true}, effects: {deviceGone: true}}
+- {name: none, fault: xid-79, where: {pool: a, nodes: [1], gpus: [0-2]}, start: {manual: true}, effects: {deviceGone: true}}
+"""
+
+
+def test_gpus_are_gone_and_come_back(gated: Cluster, tmp_path: Path) -> None:
+    """Pods that have them run on; new ones wait for them; an apply brings none back before it is over."""
+    folder = written("gone", gated.minor, tmp_path / "b", GONE)
+    with removing.applied(gated, folder) as live:
+        before = names(gated, live)
+        until(lambda: of_phase(gated, "Running") == 6, SECONDS, "every GPU is taken")
+        turn(gated, "on")
+        until(lambda: names(gated, live) == {"a-0": ["gpu-1"], "a-1": []}, SECONDS, "they are gone")
+        assert of_phase(gated, "Running") == 6
+        lost = next(each for each in gated.get("pods", "-n", "gone") if each["spec"]["nodeName"] == "a-1")
+        gated.kubectl("delete", "pod", lost["metadata"]["name"], "-n", "gone")
+        until(lambda: (of_phase(gated, "Running"), of_phase(gated, "Pending")) == (5, 1), SECONDS, "the new one waits")
+        healed = (folder / "50-slices-a.yaml").read_text().replace(": armed", ': "on"')
+        gated.kubectl("apply", "-f", "-", stdin=healed)
+        until(lambda: names(gated, live) == {"a-0": ["gpu-1"], "a-1": []}, SECONDS, "they are gone again")
+        turn(gated, "off")
+        until(lambda: names(gated, live) == before, SECONDS, "they are back")
+        until(lambda: of_phase(gated, "Running") == 6, SECONDS, "every GPU is taken again")
+        assert errors_of_kwok(gated, live) == []
+
+
+def names(cluster: Cluster, live: Bundle) -> dict[str, list[str]]:
+    """By node, its devices."""
+    slices = cluster.get("resourceslices", "-l", live.selector)
+    return {each["spec"]["nodeName"]: sorted(one["name"] for one in each["spec"].get("devices", ())) for each in slices}
+
+
+def turn(cluster: Cluster, to: str) -> None:
+    for key in ("kwokgen.io/fault-off", "kwokgen.io/fault-none"):
+        cluster.kubectl("label", "resourceslice,node", "-l", key, f"{key}={to}", "--overwrite")
+
+
+def of_phase(cluster: Cluster, phase: str) -> int:
+    return len(cluster.get("pods", "-n", "gone", f"--field-selector=status.phase={phase}"))
+
+
 PLANNED = """
 controller: {nodeLeaseDuration: 10s}
 pools:

@@ -164,6 +164,25 @@ def test_pods_end_by_their_label(tmp_path: Path) -> None:
     assert line.command.startswith(f"for node in $(kubectl get node -l {DRIFTED}=on ")
 
 
+def test_gpus_that_are_gone(tmp_path: Path) -> None:
+    """From birth they are in no slice; later a Stage takes them, and again when an apply has brought them back."""
+    fault = (
+        "faults: [{name: f, fault: xid-79, where: {pool: a, nodes: [1], gpus: [1]}, %s effects: {deviceGone: true}}]"
+    )
+    born = the(rendered(tmp_path, GPUS + fault % ""), "ResourceSlice", "a-1-gpu.nvidia.com")
+    assert [device["name"] for device in born["spec"]["devices"]] == [
+        f"gpu-{index}" for index in range(8) if index != 1
+    ]
+    done = rendered(tmp_path, GPUS + fault % "start: {manual: true},")
+    specs, found = stages(done, "ResourceSlice"), labelled(the(done, "ResourceSlice", "a-1-gpu.nvidia.com"), "on")
+    assert len(found["spec"]["devices"]) == 8
+    assert playing(specs, deepcopy(found)) == {"begin"}
+    assert playing(specs, marked(deepcopy(found), "active")) == {"hold"}
+    del found["spec"]["devices"][1]
+    assert playing(specs, marked(deepcopy(found), "active")) == set()
+    assert playing(specs, labelled(marked(found, "active"), "off")) == {"end"}
+
+
 def test_a_moment_of_the_calendar(tmp_path: Path) -> None:
     """In any zone, whatever the node's age."""
     for hours, age, expected in ((1, 9, {"clock"}), (-1, 9, {"begin"}), (-1, 99_999, {"begin"})):

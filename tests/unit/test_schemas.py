@@ -392,6 +392,7 @@ USED: dict[str, tuple[str, ...]] = {
         FAULT.replace("pool: b", "pool: a"),
         "faults.f.effects={allocatable: false}",
     ),
+    "faults[].effects.deviceGone": (FAULT, "faults.f.effects={deviceGone: true}"),
     "faults[].effects.exit": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={exit: true}"),
     "faults[].effects.event": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={event: false}"),
     "deviceClasses": ("deviceClasses=[]",),
