@@ -66,7 +66,7 @@ def faulty(node: Data) -> Data:
 
 
 def marked(node: Data, state: str) -> Data:
-    node["metadata"]["annotations"][DRIFTED] = state
+    node["metadata"].setdefault("annotations", {})[DRIFTED] = state
     return node
 
 
