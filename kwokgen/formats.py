@@ -6,7 +6,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import NamedTuple
 
 # Texts, not patterns: a start compiles only those that it meets.
@@ -121,9 +121,11 @@ def quantity(text: str) -> Decimal | None:
     if not found:
         return None
     number, suffix = found[1], found[2] or ""
+    # A product has more digits than the 28 that are kept otherwise, and a lost one is seen after the rounding.
+    exact = Context(prec=len(number) + len(f"{MOST_QUANTITY}"))
     try:
         unit = BINARY.get(suffix) or DECIMAL.get(suffix)
-        value = Decimal(number + suffix) if unit is None else Decimal(number) * unit
+        value = Decimal(number + suffix) if unit is None else exact.multiply(Decimal(number), unit)
         return value if abs(value) <= MOST_QUANTITY else None
     except InvalidOperation:
         return None

@@ -219,6 +219,7 @@ def test_quantities_are_written_as_kubernetes_writes_them(number: str, suffix: s
         ("100n", "100n"),
         ("0.1n", "1n"),
         ("0.0000000001", "1n"),
+        ("1.800976744438Ei", "2076384817959399885960525120n"),
         ("3300", "3300"),
         ("3.3k", "3300"),
         ("1024Ki", "1Mi"),
