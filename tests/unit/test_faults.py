@@ -257,6 +257,7 @@ def drawn(done: Rendered) -> set[str]:
     return {name for (_, _, name), each in documents(done, "Node").items() if DRIFTED in each["metadata"]["labels"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", ["1%", "12.5%", "50%", "100%"])
 def test_a_share_of_nodes_is_drawn(tmp_path: Path, share: str) -> None:
     """So many, the same again, others with another seed; one more node takes the place of one at most."""
@@ -284,6 +285,7 @@ def test_messages_are_no_templates(tmp_path: Path) -> None:
     assert re.search(r'message: "a \\"b\\" \{\{ "\{\{" \}\} \.metadata\.name \}\} # c: d"', done.stdout.decode())
 
 
+@pytest.mark.slow
 def test_more_stages_than_a_config_map_holds(tmp_path: Path) -> None:
     """ConfigMap "kwok-t" is invalid: []: Too long: may not be more than 1048576 bytes."""
     items = (

@@ -153,6 +153,7 @@ def test_faults_that_nvsentinel_holds_for_fatal_can_keep_pods_off_the_node() -> 
 MODELS = {"Ampere": "a100-sxm4-40gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "b200"}
 
 
+@pytest.mark.slow
 def test_every_fault_can_be_used(tmp_path: Path) -> None:
     """On GPUs that it happens to, from birth on devices and by hand on a resource, with every detector."""
     watching = ", ".join(name for name, entry in DETECTORS.items() if not entry.get("born"))
