@@ -1,24 +1,24 @@
-"""jq of Stages that did not come with kwokgen, evaluated on the sample that each must match, in a bounded process."""
+"""jq of Stages that did not come with kwokgen, evaluated on objects in a bounded process."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kwokgen.formats import is_moment
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
-from kwokgen.problem import Pos, Problem
+from kwokgen.problem import KwokgenError, Pos, Problem
 
 SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
 
 
-class _Question(NamedTuple):
-    """An expression over a sample; an operator of None is a moment, not a selector."""
+class Question(NamedTuple):
+    """An expression over an object; an operator of None is a moment, not a selector."""
 
     pos: Pos
     expression: str
@@ -31,35 +31,42 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
     """Expressions that fail, never end, or do not match their sample; built-in Stages are the tests' to check."""
     questions = [
         question
-        for lifecycle in cluster.lifecycles
-        if not lifecycle.builtin
+        for lifecycle in cluster.own_lifecycles
         for number, stage in enumerate(lifecycle.stages)
         for question in _questions(lifecycle, number, stage)
     ]
     if not questions:
         return ()
-    answers = _answers(questions)
+    answers, stuck = _answers(questions)
     found = [_problem(question, answer) for question, answer in zip(questions, answers, strict=False)]
     found += [_valued(question) for question in questions]
-    if len(answers) < len(questions):
-        stuck = questions[len(answers)]
-        found.append(Problem(stuck.pos, "stage", "the expression does not end, or takes too much memory"))
-    return tuple(problem for problem in found if problem)
+    return tuple(problem for problem in (*found, stuck) if problem)
 
 
-def _questions(lifecycle: Lifecycle, number: int, stage: Stage) -> Iterator[_Question]:
+def held(questions: Sequence[Question]) -> list[bool]:
+    """Whether each condition holds.
+
+    Raises KwokgenError for one that does not end.
+    """
+    answers, stuck = _answers(questions)
+    if stuck:
+        raise KwokgenError(stuck)
+    return [_holds(question, _present(answer)) for question, answer in zip(questions, answers, strict=True)]
+
+
+def _questions(lifecycle: Lifecycle, number: int, stage: Stage) -> Iterator[Question]:
     at = lifecycle.entry.below("stages", number)
     for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ())):
         pos = at.pos("selector", "matchExpressions", index, "key")
         values = tuple(expression.get("values", ()))
-        yield _Question(pos, expression["key"], stage.sample, expression["operator"], values)
+        yield Question(pos, expression["key"], stage.sample, expression["operator"], values)
     until = stage.spec.get("delay", {}).get("durationFrom")
     if until:
-        yield _Question(at.pos("delay", "until"), until["expressionFrom"], stage.sample)
+        yield Question(at.pos("delay", "until"), until["expressionFrom"], stage.sample)
 
 
-def _answers(questions: list[_Question]) -> list[dict[str, Any]]:
-    """What jq made of each, up to the one that the child did not survive."""
+def _answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], Problem | None]:
+    """What jq made of each, up to the one that the child did not survive, which is a problem."""
     asked = json.dumps([[question.expression, question.sample] for question in questions])
     command = [sys.executable, "-I", "-m", "kwokgen.jqchild"]
     try:
@@ -68,10 +75,18 @@ def _answers(questions: list[_Question]) -> list[dict[str, Any]]:
     except subprocess.TimeoutExpired as error:
         # What it said until then comes as bytes, whatever `text` says: https://github.com/python/cpython/issues/87597
         said = bytes(error.stdout or b"").decode()
-    return [json.loads(line) for line in said.splitlines() if line.endswith("}")]
+    answers = [json.loads(line) for line in said.splitlines() if line.endswith("}")]
+    if len(answers) == len(questions):
+        return answers, None
+    stuck = questions[len(answers)]
+    return answers, Problem(stuck.pos, "stage", "the expression does not end, or takes too much memory")
 
 
-def _valued(question: _Question) -> Problem | None:
+def _present(answer: Mapping[str, Any]) -> list[Any]:
+    return [result for result in answer.get("results", ()) if result is not None]
+
+
+def _valued(question: Question) -> Problem | None:
     """KWOK plays nothing of a Stage whose operator it cannot use: In and NotIn have values, the others have none."""
     if question.operator is None or (question.operator in {"In", "NotIn"}) == bool(question.values):
         return None
@@ -79,10 +94,10 @@ def _valued(question: _Question) -> Problem | None:
     return Problem(question.pos, "stage", f"{question.operator} {needs}", "KWOK would play nothing of the Stage")
 
 
-def _problem(question: _Question, answer: Mapping[str, Any]) -> Problem | None:
+def _problem(question: Question, answer: Mapping[str, Any]) -> Problem | None:
     if "syntax" in answer:
         return Problem(question.pos, "stage", f"not jq: {answer['syntax']}")
-    results = [result for result in answer["results"] if result is not None]
+    results = _present(answer)
     if question.operator is None:
         good = len(answer["results"]) == 1 and isinstance(answer["results"][0], str) and is_moment(answer["results"][0])
         said = answer.get("error") or f"gives {json.dumps(answer['results'])}"
@@ -99,7 +114,7 @@ def _problem(question: _Question, answer: Mapping[str, Any]) -> Problem | None:
     return Problem(question.pos, "stage", f"{what}: it {said}", _hint(question, results))
 
 
-def _holds(question: _Question, results: list[Any]) -> bool:
+def _holds(question: Question, results: list[Any]) -> bool:
     """KWOK's rules: an error is no data; In is any, NotIn is none, and numbers of the object never compare."""
     texts = {result if isinstance(result, str) else json.dumps(result) for result in results if _compared(result)}
     present = bool(texts & set(question.values))
@@ -111,7 +126,7 @@ def _compared(result: Any) -> bool:
     return isinstance(result, str | bool)
 
 
-def _hint(question: _Question, results: list[Any]) -> str:
+def _hint(question: Question, results: list[Any]) -> str:
     if any(not _compared(result) for result in results):
         return "KWOK compares texts: add | tostring"
     if "-" in question.expression.split('"')[0]:

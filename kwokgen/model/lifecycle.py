@@ -16,9 +16,21 @@ class Stage(NamedTuple):
     sample: Mapping[str, Any]
 
     @property
+    def sample_words(self) -> str:
+        """What a message calls the sample."""
+        return f'the sample of "{self.step}"'
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All its Go templates."""
+        action = self.spec["next"]
+        patches = tuple(patch["template"] for patch in action.get("patches", ()))
+        return patches or ((action["statusTemplate"],) if "statusTemplate" in action else ())
+
+    @property
     def succeeds(self) -> bool:
         """Whether it ends pods well."""
-        return "phase: Succeeded" in self.spec["next"].get("statusTemplate", "")
+        return any("phase: Succeeded" in template for template in self.templates)
 
 
 class Lifecycle(NamedTuple):

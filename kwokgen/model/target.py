@@ -64,11 +64,15 @@ class Kubernetes(NamedTuple):
 
 
 class Kwok(NamedTuple):
-    """A KWOK release: its image, and the Jinja2 template of a controller's Deployment."""
+    """A KWOK release: its image, and the Jinja2 template of a controller's Deployment.
+
+    `functions` are those that templates of Stages may call, by the kind of object that they are for.
+    """
 
     release: str
     image: str
     template: Template
+    functions: Mapping[str, frozenset[str]]
 
 
 class Requirements(NamedTuple):

@@ -683,7 +683,7 @@ def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
     catalog = own(tmp_path, ".metadata.name")
     file = catalog / "stages" / "pod" / "own.yaml"
     patch = (
-        "{patches: [{root: metadata, template: x}, {root: spec, subresource: resize, template: x}], event: {reason: A}}"
+        "{patches: [{root: metadata, template: 'a: b'}, {root: spec, subresource: resize, template: 'a: b'}], event: {reason: A}}"
     )
     file.write_text(file.read_text(encoding="utf-8").replace("{delete: true}", patch), encoding="utf-8")
     (tmp_path / "t.yaml").write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
