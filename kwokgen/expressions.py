@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kwokgen.formats import is_moment
+from kwokgen.formats import is_duration, is_moment
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.problem import KwokgenError, Pos, Problem
 
 SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
+
+ENDS = "KWOK logs it once, and ends with a nil pointer as soon as another Stage matches the same object"
+"""Seen of 0.8: the Stage is kept half read, without a weight, for https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/lifecycle/lifecycle.go#L522"""
 
 
 class Question(NamedTuple):
@@ -40,6 +44,7 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
     answers, stuck = _answers(questions)
     found = [_problem(question, answer) for question, answer in zip(questions, answers, strict=False)]
     found += [_valued(question) for question in questions]
+    found += _compared_apart(questions)
     return tuple(problem for problem in (*found, stuck) if problem)
 
 
@@ -65,6 +70,31 @@ def _questions(lifecycle: Lifecycle, number: int, stage: Stage) -> Iterator[Ques
         yield Question(at.pos("delay", "until"), until["expressionFrom"], stage.sample)
 
 
+def changed(questions: Sequence[Question]) -> tuple[Problem, ...]:
+    """What is wrong with expressions whatever object they are asked of; some do not hold, and may not."""
+    answers, stuck = _answers(questions) if questions else ([], None)
+    found = [_never_right(question, answer) for question, answer in zip(questions, answers, strict=False)]
+    return tuple(problem for problem in (*found, *map(_valued, questions), stuck) if problem)
+
+
+def _never_right(question: Question, answer: Mapping[str, Any]) -> Problem | None:
+    if "syntax" in answer:
+        return Problem(question.pos, "stage", f"not jq: {answer['syntax']}", ENDS)
+    if "cannot be subtracted" in answer.get("error", ""):
+        message = f"the expression is never what is meant: it {answer['error']}"
+        return Problem(question.pos, "stage", message, _hint(question, []))
+    results = _present(answer)[:1]
+    if question.operator is None and results and not _is_time(results[0]):
+        message = f"{json.dumps(results[0])} is no time and no duration"
+        hint = "such as 1m30s or 2026-01-01T00:00:00Z; KWOK says nothing and takes the plain time"
+        return Problem(question.pos, "stage", message, hint)
+    return None
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and (not value or is_moment(value) or is_duration(value))
+
+
 def _answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], Problem | None]:
     """What jq made of each, up to the one that the child did not survive, which is a problem."""
     asked = json.dumps([[question.expression, question.sample] for question in questions])
@@ -86,17 +116,33 @@ def _present(answer: Mapping[str, Any]) -> list[Any]:
     return [result for result in answer.get("results", ()) if result is not None]
 
 
+COMPARISON = re.compile(r"\s*(?P<path>\.[^|<>=!,()\s]+)\s*[<>]=?\s*-?[0-9.]+\s*")
+"""Of a field with a number, and nothing else."""
+
+
+def _compared_apart(questions: Sequence[Question]) -> Iterator[Problem]:
+    """Comparisons of a text, or of nothing, with a number: jq has an order between them, and no mistake."""
+    compared = [(question, found) for question in questions if (found := COMPARISON.fullmatch(question.expression))]
+    fields = [question._replace(expression=found["path"]) for question, found in compared]
+    answers, _ = _answers(fields) if fields else ([], None)
+    for question, answer in zip(fields, answers, strict=False):
+        for result in answer.get("results", ()):
+            if not isinstance(result, int | float):
+                message = f"a comparison with a number of {json.dumps(result)}: to jq null < any number < any text"
+                yield Problem(question.pos, "stage", message, "make it a number: (… | tonumber? // 0)")
+
+
 def _valued(question: Question) -> Problem | None:
     """KWOK plays nothing of a Stage whose operator it cannot use: In and NotIn have values, the others have none."""
     if question.operator is None or (question.operator in {"In", "NotIn"}) == bool(question.values):
         return None
     needs = "has no values" if question.values else "needs values"
-    return Problem(question.pos, "stage", f"{question.operator} {needs}", "KWOK would play nothing of the Stage")
+    return Problem(question.pos, "stage", f"{question.operator} {needs}", ENDS)
 
 
 def _problem(question: Question, answer: Mapping[str, Any]) -> Problem | None:
     if "syntax" in answer:
-        return Problem(question.pos, "stage", f"not jq: {answer['syntax']}")
+        return Problem(question.pos, "stage", f"not jq: {answer['syntax']}", ENDS)
     results = _present(answer)
     if question.operator is None:
         good = len(answer["results"]) == 1 and isinstance(answer["results"][0], str) and is_moment(answer["results"][0])

@@ -81,6 +81,11 @@ def objects(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
     """Every object of a cluster, patched and verified, and the warnings."""
     series, unpatched = _patched(cluster)
     problems = (*unpatched, *verify(cluster, series))
+    # A Stage whose form is wrong cannot be looked into.
+    if any(patch.kind == "Stage" for patch in cluster.patches) and not errors(problems):
+        from kwokgen import stagepatches
+
+        problems = (*problems, *stagepatches.check(cluster, series))
     if errors(problems):
         raise KwokgenError(*problems)
     return series, problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -30,7 +31,12 @@ class Stage(NamedTuple):
     @property
     def succeeds(self) -> bool:
         """Whether it ends pods well."""
-        return any("phase: Succeeded" in template for template in self.templates)
+        return self.writes_phase("Succeeded")
+
+    def writes_phase(self, *phases: str) -> bool:
+        """Whether it says one of the phases in so many words."""
+        said = rf"\bphase:\s*[\"']?({'|'.join(phases)})\b"
+        return any(re.search(said, template) for template in self.templates)
 
 
 class Lifecycle(NamedTuple):

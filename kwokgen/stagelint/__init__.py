@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kwokgen import expressions
 from kwokgen.blueprint.lifecycles import CAPACITY
@@ -10,10 +11,12 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.problem import KwokgenError, Pos, Problem, errors
-from kwokgen.stagelint import _between
+from kwokgen.stagelint import _between, _bundle
 from kwokgen.stagelint._matching import labelled
+from kwokgen.stagelint._samples import STANDARD
 from kwokgen.stagelint._stage import Finding, findings
 
+__all__ = ["STANDARD", "alone", "between", "check", "findings", "problem"]
 CODE = "stage"
 FILLED_IN = {CAPACITY: ("$capacity", "$allocatable")}
 """Variables that the templates of a profile find set."""
@@ -34,6 +37,7 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
         # What is wrong by itself would be said again by what it does to others.
         if not {place.pos().file for place in _stages(lifecycle)} & wrong:
             found += between(lifecycle, cluster.controller.kwok.functions[lifecycle.kind])
+            found += _bundle.check(cluster, lifecycle)
     return tuple(found)
 
 
@@ -59,18 +63,18 @@ def _stages(lifecycle: Lifecycle) -> Iterator[Place]:
 
 
 def _problem(place: Place, stage: Stage, finding: Finding) -> Problem:
-    path = ENTRY.get(finding.path[:2], finding.path)  # type: ignore[arg-type]
-    pos = place.pos(*path)
+    path = next((said for start, said in ENTRY.items() if finding.path[:2] == start), finding.path)
+    return problem(place.pos(*path), stage.spec, finding)
+
+
+def problem(pos: Pos, spec: Mapping[str, Any], finding: Finding) -> Problem:
+    """A finding at the place of its part, of a template at the line of it."""
     if finding.offset is not None:
-        pos = in_text(pos, _text(stage, finding.path), finding.offset)
+        text: Any = spec
+        for step in finding.path:
+            text = text[step]
+        pos = in_text(pos, text, finding.offset)
     return Problem(pos, CODE, finding.message, finding.hint, finding.severity)
-
-
-def _text(stage: Stage, path: tuple[str | int, ...]) -> str:
-    value = stage.spec
-    for step in path:
-        value = value[step]  # type: ignore[index]
-    return str(value)
 
 
 def in_text(pos: Pos, text: str, offset: int) -> Pos:

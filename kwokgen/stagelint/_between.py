@@ -11,7 +11,7 @@ from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.problem import Problem, Related
 from kwokgen.stagelint._filling import NOW
 from kwokgen.stagelint._matching import Thing, after, matching
-from kwokgen.stagelint._samples import STANDARD
+from kwokgen.stagelint._samples import ENDED, STANDARD
 
 CODE = "stage"
 BORN = {"Node": set[str](), "Pod": {"Pending", "Failed"}}
@@ -49,6 +49,7 @@ def check(lifecycle: Lifecycle, functions: frozenset[str]) -> Iterator[Problem]:
     yield from _outweighed(lifecycle, played, still)
     yield from _endless(lifecycle, {step: ends[step] for step in still})
     yield from _phases(lifecycle)
+    yield from _revived(lifecycle, played)
     if lifecycle.kind == "Pod" and not any(stage.spec["next"].get("delete") for stage in lifecycle.stages):
         message = "no Stage deletes pods: one that is deleted stays Terminating, as on a node whose kubelet is gone"
         hint = "add a step with .metadata.deletionTimestamp Exists and next: {delete: true}"
@@ -123,6 +124,19 @@ def _phases(lifecycle: Lifecycle) -> Iterator[Problem]:
                 pos = lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "values")
                 message = f'"{stage.step}" is never played: no other Stage of the lifecycle writes this phase'
                 yield Problem(pos, CODE, message, "a phase is what a Stage writes; only a new pod is Pending by itself")
+
+
+def _revived(lifecycle: Lifecycle, played: Sequence[Played]) -> Iterator[Problem]:
+    """Stages that begin a pod anew that has ended, which no kubelet does."""
+    revived: dict[str, str] = {}
+    for one in played:
+        if one.words in ENDED:
+            revived |= {stage.step: one.words for stage in one.stages if stage.writes_phase("Running", "Pending")}
+    for stage in lifecycle.stages:
+        if stage.step in revived:
+            message = f'"{stage.step}" plays {revived[stage.step]} as well, and has it begin again'
+            hint = "a pod that has ended stays so: add .status.phase In [Pending]"
+            yield Problem(_at(lifecycle, stage, "selector"), CODE, message, hint)
 
 
 def _other(lifecycle: Lifecycle, stage: Stage) -> Related:

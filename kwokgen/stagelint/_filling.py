@@ -39,13 +39,51 @@ def filled(template: Template) -> Filled:
     return Filled(text.strip(), work.straight, VALUE not in text, not alone)
 
 
-def read(text: str) -> tuple[Any, str]:
+class Unread(NamedTuple):
+    """What is no YAML, and in which line."""
+
+    message: str
+    line: int
+
+
+def read(text: str) -> tuple[Any, Unread | None]:
     """YAML as data, or None with what is wrong with it; a key that stands twice may be of two ways, and is not."""
     try:
-        return tree.parse(text, "template").plain(), ""
+        return tree.parse(text, "template").plain(), None
     except KwokgenError as error:
-        said = [problem.message for problem in error.problems if problem.message.startswith("not YAML")]
-        return None, said[0] if said else ""
+        wrong = [problem for problem in error.problems if problem.message.startswith("not YAML")]
+        return None, Unread(wrong[0].message, wrong[0].pos.line) if wrong else None
+
+
+def repeated(template: Template) -> str:
+    """A key that a template repeats for each item of a list, so that the last one is all that is left of them."""
+    once, twice = _given_twice(template.pieces), _given_twice(tuple(_unrolled(template.pieces)))
+    return next((key for key in twice if key not in once and VALUE not in key), "")
+
+
+def _given_twice(pieces: tuple[str | Action, ...]) -> list[str]:
+    try:
+        tree.parse(filled(Template(pieces, ())).text, "template")
+    except KwokgenError as error:
+        return [problem.message.split('"')[1] for problem in error.problems if problem.code == "duplicate-key"]
+    return []
+
+
+def _unrolled(pieces: tuple[str | Action, ...]) -> list[str | Action]:
+    """The pieces with each list gone through twice."""
+    done: list[str | Action] = []
+    begun: list[tuple[str, int]] = []
+    for piece in pieces:
+        keyword = piece.keyword if isinstance(piece, Action) else ""
+        if keyword in OPENING:
+            begun.append((keyword, len(done) + 1))
+        if begun and begun[-1][0] == "range" and keyword in {"else", "end"}:
+            done += done[begun.pop()[1] :]
+            begun += [("", 0)] if keyword == "else" else []
+        elif keyword == "end":
+            begun.pop()
+        done.append(piece)
+    return done
 
 
 class _Filling:

@@ -87,3 +87,4 @@ PODS = {
 }
 STANDARD: Mapping[str, Mapping[str, Data]] = {"Node": NODES, "Pod": PODS}
 """Objects by kind and by the words that messages have for them."""
+ENDED = {"a pod that succeeded", "a pod that failed"}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kwokgen import gotemplate
 from kwokgen.gotemplate import Action, Template
 from kwokgen.problem import Severity
-from kwokgen.stagelint._filling import filled, read
+from kwokgen.stagelint._filling import filled, read, repeated
 
 Path = tuple[str | int, ...]
 Lists = Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]]
@@ -100,9 +100,7 @@ def _delay(delay: Mapping[str, Any]) -> Iterator[Finding]:
     if "jitterDurationMilliseconds" not in delay or "jitterDurationFrom" in delay:
         return
     if "durationFrom" in delay:
-        message = (
-            "the longest time is counted from the last write: of a moment that is further off, KWOK takes it instead"
-        )
+        message = "a spread beside a moment: where the moment is further off than it, KWOK takes the spread instead"
         yield Finding(path, message, "a moment has no spread: leave one of the two out")
     elif delay["jitterDurationMilliseconds"] < delay.get("durationMilliseconds", 0):
         message = f"a jitter below the delay of {delay['durationMilliseconds']} ms: KWOK takes the jitter instead"
@@ -129,28 +127,48 @@ def _template(kind: str, patch: Patch, template: Template) -> Iterator[Finding]:
 
 
 def _remedy(message: str) -> str:
-    if "not defined" in message:
-        return "KWOK drops the Stage for each object, and does not try again"
     if "comparison" in message:
         return "write int before the field: (int .a)"
-    return 'a key with a "-" is read by index: (index .metadata.labels "a-b")' if "bad character '-'" in message else ""
+    if "bad character '-'" in message:
+        return 'a key with a "-" is read by index: (index .metadata.labels "a-b")'
+    return "KWOK logs it for each object, drops the Stage, and does not try again"
 
 
 def _made(kind: str, patch: Patch, template: Template) -> Iterator[Finding]:
     text = filled(template)
     if not text.lines or not text.text:
         return
+    if key := repeated(template):
+        message = f"{key} is written anew for each item: of the same key KWOK takes the last, and says nothing"
+        yield Finding(patch.path, message, f"write {key}: once, before the range")
     value, wrong = read(text.text)
     if wrong:
         # With another way through its branches it may be YAML.
         severity: Severity = "error" if text.straight else "warning"
-        yield Finding(patch.path, f"what the template makes is {wrong}", "put texts in quotes, or | Quote", severity)
+        same = text.text.count("\n") == patch.text.count("\n", _begin(patch.text), len(patch.text.rstrip()))
+        offset = _of_line(patch.text, wrong.line) if same else None
+        message = f"what the template makes is {wrong.message}"
+        yield Finding(patch.path, message, "put texts in quotes, or | Quote", severity, offset)
     wanted, form = (list, "list") if patch.sort == "json" else (dict, "mapping")
     if value is not None and not isinstance(value, wanted):
         sort = f"a patch of the type {patch.sort}" if patch.sort else "a patch"
-        yield Finding(patch.path, f"{sort} is a {form}, and the template makes none", "KWOK drops the Stage")
+        yield Finding(
+            patch.path,
+            f"{sort} is a {form}, and the template makes none",
+            "KWOK logs it for each object, and drops the Stage",
+        )
     elif isinstance(value, dict):
         yield from _lists(kind, patch, template, value)
+
+
+def _begin(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _of_line(text: str, number: int) -> int:
+    """Where a line begins of what KWOK has of a text, which is without the space around it."""
+    lines = text[_begin(text) :].splitlines(keepends=True)
+    return _begin(text) + sum(map(len, lines[: number - 1]))
 
 
 def _lists(kind: str, patch: Patch, template: Template, value: Mapping[str, Any]) -> Iterator[Finding]:
