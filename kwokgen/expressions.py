@@ -16,6 +16,8 @@ from kwokgen.problem import KwokgenError, Pos, Problem
 
 SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
+MOST = 5_000
+"""Questions to one child, which has a fraction of its time for them: that of a large catalogue is not to be too little."""
 
 ENDS = "KWOK logs it once, and ends with a nil pointer as soon as another Stage matches the same object"
 """Seen of 0.8: the Stage is kept half read, without a weight, for https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/lifecycle/lifecycle.go#L522"""
@@ -96,7 +98,19 @@ def _is_time(value: Any) -> bool:
 
 
 def _answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], Problem | None]:
-    """What jq made of each, up to the one that the child did not survive, which is a problem."""
+    """What jq made of each, up to the one that a child did not survive, which is a problem."""
+    answers: list[dict[str, Any]] = []
+    for first in range(0, len(questions), MOST):
+        asked = questions[first : first + MOST]
+        answers += (found := _asked(asked))
+        if len(found) < len(asked):
+            message = "the expression does not end, or takes too much memory"
+            return answers, Problem(asked[len(found)].pos, "stage", message)
+    return answers, None
+
+
+def _asked(questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """What a child made of them until it ended."""
     asked = json.dumps([[question.expression, question.sample] for question in questions])
     command = [sys.executable, "-I", "-m", "kwokgen.jqchild"]
     try:
@@ -105,11 +119,7 @@ def _answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], Probl
     except subprocess.TimeoutExpired as error:
         # What it said until then comes as bytes, whatever `text` says: https://github.com/python/cpython/issues/87597
         said = bytes(error.stdout or b"").decode()
-    answers = [json.loads(line) for line in said.splitlines() if line.endswith("}")]
-    if len(answers) == len(questions):
-        return answers, None
-    stuck = questions[len(answers)]
-    return answers, Problem(stuck.pos, "stage", "the expression does not end, or takes too much memory")
+    return [json.loads(line) for line in said.splitlines() if line.endswith("}")]
 
 
 def _present(answer: Mapping[str, Any]) -> list[Any]:

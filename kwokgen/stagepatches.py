@@ -46,7 +46,7 @@ def _findings(cluster: Cluster, changed: Sequence[_Changed]) -> Iterator[Problem
     for stage in changed:
         spec = stage.document["spec"]
         kind = spec["resourceRef"]["kind"]
-        for finding in stagelint.findings(kind, spec, cluster.controller.kwok.functions[kind], ()):
+        for finding in stagelint.findings(kind, spec, cluster.controller.kwok.called(kind), ()):
             if pos := stage.pos(finding.path):
                 related = (Related(stage.at, f"asked for the Stage {stage.document['metadata']['name']}"),)
                 yield stagelint.problem(pos, spec, finding)._replace(related=related)
@@ -54,7 +54,7 @@ def _findings(cluster: Cluster, changed: Sequence[_Changed]) -> Iterator[Problem
 
 def _questions(stage: _Changed) -> Iterator[expressions.Question]:
     spec = stage.document["spec"]
-    things = stagelint.STANDARD[spec["resourceRef"]["kind"]].values()
+    things = stagelint.STANDARD.get(spec["resourceRef"]["kind"], {"any": {}}).values()
     for index, each in enumerate(spec.get("selector", {}).get("matchExpressions", ())):
         asked = each.get("jq", each)
         pos = stage.pos(("selector", "matchExpressions", index))

@@ -77,5 +77,5 @@ def kwok(fact: Fact) -> Kwok:
     """A release of `catalog/kwok/`."""
     functions = fact.data["functions"]
     common = {*functions["go"], *functions["sprig"], *functions["kwok"]}
-    called = {kind: frozenset({*common, *functions[kind]}) for kind in ("Node", "Pod")}
+    called = {kind: frozenset({*common, *functions.get(kind, ())}) for kind in ("", "Node", "Pod")}
     return Kwok(release=fact.name, image=fact.data["image"], template=template(fact), functions=called)

@@ -31,12 +31,12 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
     """Everything that is wrong with the lifecycles of the user's catalogue."""
     found = [*expressions.check(cluster)]
     for lifecycle in cluster.own_lifecycles:
-        found += alone(lifecycle, cluster.controller.kwok.functions[lifecycle.kind])
+        found += alone(lifecycle, cluster.controller.kwok.called(lifecycle.kind))
     wrong = {problem.pos.file for problem in errors(found)}
     for lifecycle in cluster.own_lifecycles:
         # What is wrong by itself would be said again by what it does to others.
         if not {place.pos().file for place in _stages(lifecycle)} & wrong:
-            found += between(lifecycle, cluster.controller.kwok.functions[lifecycle.kind])
+            found += between(lifecycle, cluster.controller.kwok.called(lifecycle.kind))
             found += _bundle.check(cluster, lifecycle)
     return tuple(found)
 

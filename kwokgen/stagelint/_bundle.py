@@ -41,7 +41,7 @@ def _delayed_anew(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:
     faults = [fault for pool in pools for fault in cluster.faults_of(pool) if fault.stages]
     if not faults:
         return
-    functions = cluster.controller.kwok.functions[lifecycle.kind]
+    functions = cluster.controller.kwok.called(lifecycle.kind)
     for number, stage in enumerate(lifecycle.stages):
         delay = stage.spec.get("delay", {})
         fixed = delay.get("durationMilliseconds", 0) and "durationFrom" not in delay

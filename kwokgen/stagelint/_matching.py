@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from kwokgen import expressions, gotemplate
@@ -18,26 +19,23 @@ def matching(lifecycle: Lifecycle, things: Sequence[Thing]) -> list[tuple[Stage,
 
     Raises KwokgenError for an expression that does not end on one.
     """
+    # One expression after the other: to compile one takes as long as to ask it of a hundred objects.
     asked = [
-        expressions.Question(
-            lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "key"),
-            expression["key"],
-            thing,
-            expression["operator"],
-            tuple(expression.get("values", ())),
-        )
-        for thing in things
+        expressions.Question(pos, expression["key"], thing, expression["operator"], tuple(expression.get("values", ())))
         for number, stage in enumerate(lifecycle.stages)
         for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ()))
+        for pos in [lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "key")]
+        for thing in things
     ]
     held = iter(expressions.held(asked))
-    return [tuple(stage for stage in lifecycle.stages if _means(stage, thing, held)) for thing in things]
+    means = {stage.step: _means(stage.spec["selector"], things, held) for stage in lifecycle.stages}
+    return [tuple(stage for stage in lifecycle.stages if means[stage.step][number]) for number in range(len(things))]
 
 
-def _means(stage: Stage, thing: Thing, held: Any) -> bool:
-    selector = stage.spec["selector"]
-    every = [next(held) for _ in selector.get("matchExpressions", ())]
-    return labelled(selector, thing) and all(every)
+def _means(selector: Mapping[str, Any], things: Sequence[Thing], held: Iterator[bool]) -> list[bool]:
+    """Whether a selector means each object; `held` goes on with its expressions, each of all objects."""
+    rows = [list(islice(held, len(things))) for _ in selector.get("matchExpressions", ())]
+    return [labelled(selector, thing) and all(row[number] for row in rows) for number, thing in enumerate(things)]
 
 
 def labelled(selector: Mapping[str, Any], thing: Thing) -> bool:

@@ -33,8 +33,8 @@ MERGED: Lists = {
     "Pod": {"status": {"conditions": ("conditions",)}},
 }
 """Those that a strategic patch merges, and every other sort of patch replaces whole as well."""
-SHARED = {"taints", "conditions", "addresses"}
-"""What others write into as well: to lose their part is never meant."""
+APPLIED = "apply"
+"""What a template is for that makes another object."""
 
 
 class Finding(NamedTuple):
@@ -67,6 +67,8 @@ def patches(spec: Mapping[str, Any]) -> Iterator[Patch]:
     for index, step in enumerate(spec.get("steps", ())):
         if "patch" in step:
             yield _patch(("steps", index, "patch"), step["patch"])
+        if "apply" in step:
+            yield Patch(("steps", index, "apply", "template"), step["apply"].get("template", ""), "", APPLIED, "")
 
 
 def _patch(path: Path, patch: Mapping[str, str]) -> Patch:
@@ -157,7 +159,7 @@ def _made(kind: str, patch: Patch, template: Template) -> Iterator[Finding]:
             f"{sort} is a {form}, and the template makes none",
             "KWOK logs it for each object, and drops the Stage",
         )
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and patch.sort != APPLIED:
         yield from _lists(kind, patch, template, value)
 
 

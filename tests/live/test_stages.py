@@ -68,7 +68,7 @@ def phases(cluster: Cluster) -> set[str]:
 
 def test_every_function_of_the_catalogue_is_there(cluster: Cluster) -> None:
     """Go looks for all that a template names before it makes anything of it."""
-    named = {kind: "".join(f"{{{{ {name} }}}}" for name in sorted(FUNCTIONS[kind])) for kind in FUNCTIONS}
+    named = {kind: "".join(f"{{{{ {name} }}}}" for name in sorted(FUNCTIONS[kind])) for kind in ("Node", "Pod")}
     stages = [start(kind, f"{{{{ if false }}}}{words}{{{{ end }}}}\nphase: Running") for kind, words in named.items()]
     with played(cluster, *stages) as log:
         until(lambda: phases(cluster) == {"Running"}, 30, "every object is played")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,10 @@ from kwokgen.blueprint.lifecycles import DEFAULTS, FOLDER
 from kwokgen.catalog import Catalog, entries
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.pipeline import render
-from kwokgen.problem import Pos, Problem
+from kwokgen.problem import KwokgenError, Pos, Problem
 from kwokgen.resources._stages import stages
 from tests import test_golden
-from tests.unit.rendering import BLUEPRINTS, blueprint, rendered
+from tests.unit.rendering import BLUEPRINTS, ROOT, blueprint, rendered
 
 NODES, PODS = (Catalog().names(FOLDER[sort]) for sort in ("nodes", "pods"))
 NAMED = [("nodes", name) for name in NODES if name != "node-capacity"] + [("pods", name) for name in PODS]
@@ -50,7 +52,7 @@ def test_stages_that_are_written_have_nothing_wrong(file: Path) -> None:
     cluster = render(str(file)).cluster
     for stage in stages(cluster):
         kind = stage["spec"]["resourceRef"]["kind"]
-        functions = cluster.controller.kwok.functions.get(kind, FUNCTIONS["Node"])
+        functions = cluster.controller.kwok.called(kind)
         assert stagelint.findings(kind, stage["spec"], functions, ()) == [], stage["metadata"]["name"]
 
 
@@ -229,5 +231,28 @@ def test_a_lifecycle_that_stands_in_for_a_default_is_looked_at(tmp_path: Path) -
     file.write_text(json.dumps(entry), encoding="utf-8")
     written = tmp_path / "t.yaml"
     written.write_text(blueprint(POOL), encoding="utf-8")
-    with pytest.raises(Exception, match='function "nope" not defined'):
+    with pytest.raises(KwokgenError, match='function "nope" not defined'):
         render(str(written), catalog=Catalog.of([str(tmp_path)]))
+
+
+def test_a_stage_of_another_kind_that_a_patch_changes(tmp_path: Path) -> None:
+    """Faults of devices have Stages of ResourceSlices, for which KWOK has fewer functions."""
+    spec = """
+controller: {stages: crd}
+pools: [{name: a, count: 1, machine: dgx-h100}]
+faults: [{name: f, fault: xid-79, where: {pool: a, nodes: [0], gpus: [0]}, start: {manual: true}, effects: {deviceTaint: true}}]
+patches: [{target: {kind: Stage, name: "*"}, merge: {spec: {weight: 7, next: {statusTemplate: "{{ NodeName }}", patches: null}}}}]
+"""
+    with pytest.raises(KwokgenError) as caught:
+        rendered(tmp_path, spec)
+    assert {problem.message for problem in caught.value.problems} == {
+        'the template fails: function "NodeName" not defined'
+    }
+
+
+def test_one_expression_is_asked_of_many_objects() -> None:
+    """It is compiled once: else the child would have no time left for a large lifecycle."""
+    asked = [['.a[]? | select(.b == "c") | .d', {"a": [{"number": number}]}] for number in range(3_000)]
+    command = [sys.executable, "-m", "kwokgen.jqchild"]
+    done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True, check=True, cwd=ROOT)
+    assert done.stdout.splitlines() == ['{"results": []}'] * 3_000
