@@ -166,7 +166,9 @@ class _Parser:
             if tokens and tokens[0].sort not in {"pipe", "close"} and tokens[0].offset == end:
                 raise TemplateError(end, f"unexpected {tokens[0].text!r} in operand")
         first = operands[0]
-        if first.text in COMPARISONS and {each.sort for each in operands[1:3]} == {"field", "number"}:
+        # Inside of these a field may be of something else than the object.
+        whole = not any(block.keyword in OPENING - {"if"} for block in self.blocks)
+        if whole and first.text in COMPARISONS and {each.sort for each in operands[1:3]} == {"field", "number"}:
             message = f"{first.text}: incompatible types for comparison: a number of the object is no Go number"
             self.mistakes.append(Mistake(first.offset, message))
         return tokens

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from kwokgen.model.lifecycle import Lifecycle, Stage
-from kwokgen.problem import Problem, Related
+from kwokgen.problem import Problem, Related, Severity
 from kwokgen.stagelint._filling import NOW
 from kwokgen.stagelint._matching import Thing, after, matching
 from kwokgen.stagelint._samples import ENDED, STANDARD
@@ -70,15 +70,21 @@ def _races(lifecycle: Lifecycle, played: Sequence[Played]) -> Iterator[Problem]:
 
 
 def _outweighed(lifecycle: Lifecycle, played: Sequence[Played], still: set[str]) -> Iterator[Problem]:
-    """Stages that others keep from every object that they are for."""
+    """Stages that others keep from every object, or from their own samples at least, which is a warning."""
     for one, stage in zip(played, lifecycle.stages, strict=False):
         for other in one.drawn if stage not in one.drawn else ():
-            stays = other.step in still or other.spec["next"].get("delete", False)
-            if stays or _implied(other.spec["selector"], stage.spec["selector"]):
+            always = _implied(other.spec["selector"], stage.spec["selector"])
+            if always or (other.step in still and not _for_a_time(other)):
+                severity: Severity = "error" if always else "warning"
                 message = f'"{stage.step}" is never played: "{other.step}" matches as well, and has a weight'
                 hint = "a Stage of weight 0 is drawn only where no other matches: give it a weight, or the other a condition"
-                yield Problem(_at(lifecycle, stage, "step"), CODE, message, hint, related=(_other(lifecycle, other),))
+                related = (_other(lifecycle, other),)
+                yield Problem(_at(lifecycle, stage, "step"), CODE, message, hint, severity, related)
                 break
+
+
+def _for_a_time(stage: Stage) -> bool:
+    return any(re.search(r"\bnow\b", one["key"]) for one in stage.spec["selector"].get("matchExpressions", ()))
 
 
 def _implied(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> bool:
@@ -123,7 +129,9 @@ def _phases(lifecycle: Lifecycle) -> Iterator[Problem]:
             if not any(phase in others for phase in phases) and not re.search(r"phase\W+\{\{", others):
                 pos = lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "values")
                 message = f'"{stage.step}" is never played: no other Stage of the lifecycle writes this phase'
-                yield Problem(pos, CODE, message, "a phase is what a Stage writes; only a new pod is Pending by itself")
+                hint = "a phase is what a Stage writes; only a new pod is Pending by itself"
+                # A node is rendered, and a patch may have given it a phase.
+                yield Problem(pos, CODE, message, hint, "warning" if lifecycle.kind == "Node" else "error")
 
 
 def _revived(lifecycle: Lifecycle, played: Sequence[Played]) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -35,7 +36,7 @@ def filled(template: Template) -> Filled:
     for piece in template.pieces:
         work.take(piece)
     text = "".join(work.parts)
-    alone = any(line.strip().strip('"') == VALUE for line in text.split("\n"))
+    alone = re.search(rf'^["\s]*({VALUE}["\s]*)+$', text, re.MULTILINE) is not None
     return Filled(text.strip(), work.straight, VALUE not in text, not alone)
 
 

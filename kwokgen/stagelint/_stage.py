@@ -82,7 +82,7 @@ def findings(
     """What is wrong with a Stage whatever object it plays."""
     found = [*_ignored(spec), *_delay(spec.get("delay", {}))]
     for patch in patches(spec):
-        found += _unwritten(patch)
+        found += _unwritten(patch) if kind in REPLACED else ()
         found += _template(kind, patch, gotemplate.parse(patch.text, functions, variables))
     return found
 

@@ -22,6 +22,7 @@ RIGHT = [
     '{{ (index .a 0).b.c }}{{ $.a }}{{ nil | Quote }}{{ eq (int .a) 1 }}{{ eq .a "1" }}',
     "{{ 1.5e3 }}{{ -0x1f }}{{ .5 }}{{- 3 -}}",
     "a: } {\n}}",
+    "{{ with index .a 0 }}{{ eq .b 1 }}{{ end }}",
 ]
 WRONG = {
     "{{ .a": (0, "unclosed action"),

@@ -137,7 +137,14 @@ RIGHT = {
             template="phase: Running\n{{ if .spec.a }}a: {{ .spec.a }}{{ else }}a: {{ YAML .spec 1 }}{{ end }}",
         )
     ],
-    "another sort of text altogether": [step("say", NEW, template="{{ YAML .status }}\nphase: Running")],
+    "a Stage of more weight that plays for a time": [
+        START,
+        step("beat", RUNNING, sample=AT_WORK, template=BEAT, delay={"parameter": "run"}),
+        step("soon", RUNNING, ("now > 0", "In", "true"), sample=AT_WORK, weight=5),
+    ],
+    "another sort of text altogether": [
+        step("say", NEW, template="{{ YAML .status }}{{ YAML .spec }}\nphase: Running")
+    ],
     "keys of a list's items": [
         step("say", NEW, template="phase: Running\nlabels:\n{{ range .spec.a }}\n  {{ .b }}: {{ .c }}\n{{ end }}")
     ],
