@@ -35,10 +35,10 @@ def resolve(scope: Scope, spec: Data, at: Place) -> dict[str, tuple[Lifecycle, .
     return {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
 
 
-def capacity(scope: Scope, at: Place) -> tuple[Stage, ...]:
+def capacity(scope: Scope, at: Place) -> Lifecycle | None:
     """The Stages that make a changed capacity take effect, still to be filled in for each pool."""
     fact = _usable(scope, CAPACITY, at.pos(), "nodes")
-    return tuple(stage(fact, entry, _times(fact, {})) for entry in fact.data["stages"]) if fact else ()
+    return _made(CAPACITY, fact, _times(fact, {}), at) if fact else None
 
 
 def _sort(scope: Scope, item: Data, at: Place) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,9 +17,26 @@ class Stage(NamedTuple):
     sample: Mapping[str, Any]
 
     @property
+    def sample_words(self) -> str:
+        """What a message calls the sample."""
+        return f'the sample of "{self.step}"'
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All its Go templates."""
+        action = self.spec["next"]
+        patches = tuple(patch["template"] for patch in action.get("patches", ()))
+        return patches or ((action["statusTemplate"],) if "statusTemplate" in action else ())
+
+    @property
     def succeeds(self) -> bool:
         """Whether it ends pods well."""
-        return "phase: Succeeded" in self.spec["next"].get("statusTemplate", "")
+        return self.writes_phase("Succeeded")
+
+    def writes_phase(self, *phases: str) -> bool:
+        """Whether it says one of the phases in so many words."""
+        said = rf"\bphase:\s*[\"']?({'|'.join(phases)})\b"
+        return any(re.search(said, template) for template in self.templates)
 
 
 class Lifecycle(NamedTuple):

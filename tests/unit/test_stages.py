@@ -682,9 +682,7 @@ def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
     """A patch asks for its subresource, an event for events; what no Stage does, no rule allows."""
     catalog = own(tmp_path, ".metadata.name")
     file = catalog / "stages" / "pod" / "own.yaml"
-    patch = (
-        "{patches: [{root: metadata, template: x}, {root: spec, subresource: resize, template: x}], event: {reason: A}}"
-    )
+    patch = "{patches: [{root: metadata, template: 'a: b'}, {root: spec, subresource: resize, template: 'a: b'}], event: {reason: A}}"
     file.write_text(file.read_text(encoding="utf-8").replace("{delete: true}", patch), encoding="utf-8")
     (tmp_path / "t.yaml").write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
     done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(catalog)]))
