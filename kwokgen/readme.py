@@ -133,7 +133,7 @@ def _faults(cluster: Cluster) -> Iterator[str]:
     yield ""
     yield "```sh"
     for moment in by_hand:
-        yield f"{moment.command}  # {moment.fault}: {moment.what[0] if moment.what == ('recovers',) else moment.entry}"
+        yield f"{moment.command}  # {moment.fault}: {moment.what[0] if moment.what == ('recovers',) else moment.entry}{moment.again}"
     yield "```"
     yield ""
 

@@ -18,7 +18,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         if fault.stages and run == "existing":
             message = "the role of an existing KWOK controller does not allow it to change nodes"
             yield Problem(fault.at.pos("start"), ID, message, "leave out start and for: nodes are born with the fault")
-        elif fault.stages and fault.device_taint and controller.crd and controller.shards > 1:
+        elif fault.stages and fault.taints_devices and controller.crd and controller.shards > 1:
             message = f"each of {controller.shards} controllers would play all slices"
             hint = "write stages: config, or effects: {deviceTaint: false}"
             yield Problem(fault.at.pos("start"), ID, message, hint)

@@ -78,7 +78,7 @@ def _timeline(figures: Plan) -> Iterator[str]:
     yield f"timeline: T is each node's creation{smear}"
     wide = max(len(moment.time) for moment in figures.timeline)
     for moment in figures.timeline:
-        yield f"  {moment.time:<{wide}}  {_who(moment)} {moment.fault} ({moment.entry}): {', '.join(moment.what)}"
+        yield f"  {moment.time:<{wide}}  {_who(moment)} {moment.fault} ({moment.entry}): {', '.join(moment.what)}{moment.again}"
         if moment.command:
             yield f"  {'':<{wide}}  {moment.command}"
     if down := sum(moment.nodes for moment in figures.timeline if "Ready=False" in moment.what):

@@ -46,34 +46,83 @@ class Start(NamedTuple):
     seconds: int = 0
 
 
-class Fault(NamedTuple):
-    """A fault of `nodes` of a pool; what it does not do is empty or None.
+class Repeat(NamedTuple):
+    """That a fault begins again every so many seconds, `times` in all, None for ever."""
 
-    `seconds` is how long it lasts, None for ever; `devices` are the names of DRA devices that `device_taint` is put
-    on; `gpus` are their numbers on a node; `allocatable` is how many fewer of the pool's resource there are.
+    every: int
+    times: int | None
+
+
+class Step(NamedTuple):
+    """A part of a fault, an entry of the catalogue; what it does not do is empty or None.
+
+    `begin` and `end` are seconds since the begin of the fault, None for never; `allocatable` is how many fewer of the
+    pool's resource there are; `gone` is whether the node is deleted.
     """
 
-    name: str
     entry: str
-    pool: str
-    nodes: Ranges
-    gpus: tuple[int, ...]
-    start: Start
-    seconds: int | None
+    begin: int
+    end: int | None
     conditions: tuple[Condition, ...]
     taint: Taint | None
     cordon: bool
     labels: Mapping[str, str]
     device_taint: Taint | None
-    devices: tuple[str, ...]
     allocatable: int
     event: Event | None
+    gone: bool
+
+    def beside(self, other: Step) -> Step:
+        """What it does that another does not do as well."""
+        types = {condition.type for condition in other.conditions}
+        return self._replace(
+            conditions=tuple(each for each in self.conditions if each.type not in types),
+            taint=None if self.taint == other.taint else self.taint,
+            cordon=self.cordon and not other.cordon,
+            labels={key: text for key, text in self.labels.items() if key not in other.labels},
+            device_taint=None if self.device_taint == other.device_taint else self.device_taint,
+            allocatable=0 if other.allocatable else self.allocatable,
+        )
+
+
+class Fault(NamedTuple):
+    """A fault of `nodes` of a pool: steps that follow one another.
+
+    `gpus` are their numbers on a node; `devices` are the names of DRA devices that taints of devices are put on.
+    """
+
+    name: str
+    pool: str
+    nodes: Ranges
+    gpus: tuple[int, ...]
+    devices: tuple[str, ...]
+    start: Start
+    repeat: Repeat | None
+    steps: tuple[Step, ...]
     at: Place
 
     @property
     def stages(self) -> bool:
         """Whether it comes or goes while the cluster runs; otherwise nodes are born with it."""
         return self.start.sort != "birth"
+
+    @property
+    def timed(self) -> bool:
+        """Whether more than its start depends on the time."""
+        return self.steps[0].end is not None
+
+    @property
+    def taints_devices(self) -> bool:
+        """Whether a step of it does."""
+        return any(step.device_taint for step in self.steps)
+
+    @property
+    def lasts(self) -> int | None:
+        """The seconds from its begin to its last end, None for ever."""
+        end = self.steps[-1].end
+        if end is None or self.repeat is None:
+            return end
+        return None if self.repeat.times is None else self.repeat.every * (self.repeat.times - 1) + end
 
     @property
     def label(self) -> str:

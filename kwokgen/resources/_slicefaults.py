@@ -21,12 +21,12 @@ from kwokgen.resources._selectors import among
 def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names and specs of the Stages of slices, for one controller: every one of them would play all slices."""
     for pool in cluster.pools:
-        moving = [fault for fault in cluster.faults_of(pool) if later(fault)]
+        moving = [_of_devices(fault) for fault in cluster.faults_of(pool) if later(fault)]
         if pool.gpus is None or not moving:
             continue
         played = _played(cluster, pool, pool.gpus.devices.driver, shard)
         for fault in moving:
-            for word, spec in _faults.stages(fault, played, _part(cluster, fault, fault.device_taint)):
+            for word, spec in _faults.stages(fault, played, list(_parts(cluster, fault))):
                 yield f"fault-{fault.name}-gpus-{word}", spec
         if clock := _faults.clock(moving, played):
             yield f"clock-gpus-{pool.name}", clock
@@ -34,7 +34,13 @@ def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]
 
 def later(fault: Fault) -> bool:
     """Whether a fault taints devices while the cluster runs."""
-    return fault.stages and fault.device_taint is not None
+    return fault.stages and fault.taints_devices
+
+
+def _of_devices(fault: Fault) -> Fault:
+    """The fault up to its last step that taints devices."""
+    last = max(number for number, step in enumerate(fault.steps) if step.device_taint)
+    return fault._replace(steps=fault.steps[: last + 1])
 
 
 def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
@@ -45,14 +51,20 @@ def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
     return Played(reference, {INSTANCE: cluster.name, POOL: pool.name}, tuple(ready))
 
 
-def _part(cluster: Cluster, fault: Fault, taint: Taint | None) -> Part:
+def _parts(cluster: Cluster, fault: Fault) -> Iterator[Part]:
+    for before, step in zip((None, *fault.steps), fault.steps, strict=False):
+        past = before.beside(step).device_taint if before else None
+        begin = [*_end(cluster, fault, past), *_begin(cluster, fault, step.device_taint)]
+        yield Part(_wrong(cluster, fault, step.device_taint), begin, list(_end(cluster, fault, step.device_taint)))
+
+
+def _wrong(cluster: Cluster, fault: Fault, taint: Taint | None) -> str:
     if taint is None:
-        return Part("", [], [])
+        return ""
     names = ", ".join(map(dumps, fault.devices))
     inside = " | .basic" if _inside(cluster) else ""
     own = f"[.spec.devices[]? | select(.name | IN({names})){inside}"
-    wrong = f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
-    return Part(wrong, list(_begin(cluster, fault, taint)), list(_end(cluster, fault, taint)))
+    return f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
 
 
 def _inside(cluster: Cluster, step: str = ".") -> str:
@@ -66,7 +78,9 @@ def _each(cluster: Cluster, fault: Fault) -> Iterator[str]:
     yield f"{{{{ $body := $device{_inside(cluster)} }}}}"
 
 
-def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+def _begin(cluster: Cluster, fault: Fault, taint: Taint | None) -> Iterator[str]:
+    if taint is None:
+        return
     now = '{{ now | date "2006-01-02T15:04:05Z07:00" | Quote }}'
     value = dumps(written(taint)).removesuffix("}") + f', "timeAdded": {now}}}'
     yield from _each(cluster, fault)
@@ -74,7 +88,9 @@ def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
     yield from ("{{ end }}", "{{ end }}")
 
 
-def _end(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+def _end(cluster: Cluster, fault: Fault, taint: Taint | None) -> Iterator[str]:
+    if taint is None:
+        return
     yield from _each(cluster, fault)
     yield from untainted(taint, "$body.taints", _taints(cluster))
     yield from ("{{ end }}", "{{ end }}")

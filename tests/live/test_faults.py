@@ -147,7 +147,7 @@ def marked(cluster: Cluster, live: Bundle) -> dict[str, int]:
 
 
 def is_mark(key: str) -> bool:
-    return key.startswith("kwokgen.io/fault-") and not key.endswith("-since")
+    return key.startswith("kwokgen.io/fault-") and "." not in key.removeprefix("kwokgen.io/")
 
 
 Seen = dict[str, dict[str, Any]]

@@ -145,7 +145,7 @@ def test_a_fault_by_hand_is_as_its_label_says(tmp_path: Path) -> None:
         begun = labelled(faulty(deepcopy(node)), "on")
         for minutes, played in ((1, {"clock"} & words), (11, {"end"} if lasts else set())):
             since = str(int(datetime.now(UTC).timestamp()) - minutes * 60)
-            begun["metadata"]["annotations"][f"{DRIFTED}-since"] = since
+            begun["metadata"]["annotations"][f"{DRIFTED}.since"] = since
             assert playing(specs, begun) == played
 
 
