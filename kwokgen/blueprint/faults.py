@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from math import ceil
 
@@ -16,6 +16,7 @@ from kwokgen.model.fault import Fault, Repeat, Start
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import Ranges
+from kwokgen.model.taint import Taint
 
 
 def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[Fault, ...]:
@@ -46,7 +47,7 @@ def _fault(scope: Scope, written: Sequence[Written], pool: Pool, seed: int) -> F
         gpus=gpus,
         devices=_devices(pool, gpus),
         start=_start(scope, written[0], needs_stage=not born),
-        repeat=_repeat(scope, item, at, steps[-1].end),
+        repeat=_repeat(scope, written, steps[-1].end),
         steps=steps,
         at=at,
     )
@@ -104,11 +105,14 @@ def _start(scope: Scope, first: Written, *, needs_stage: bool) -> Start:
     return Start("after") if needs_stage or "for" in item else Start("birth")
 
 
-def _repeat(scope: Scope, item: Data, at: Place, end: int | None) -> Repeat | None:
+def _repeat(scope: Scope, written: Sequence[Written], end: int | None) -> Repeat | None:
+    item, at, _ = written[0]
     if "repeat" not in item:
         return None
     every = seconds(scope, item["repeat"]["every"], at, "repeat", "every")
-    if end is None:
+    if written[-1].gone:
+        scope.fail(at.key("repeat"), "fault", "a node that is gone has nothing again", "leave it out")
+    elif end is None:
         message = "what does not end does not begin again"
         scope.fail(at.key("repeat"), "fault", message, "say how long it lasts each time, such as for: 30s")
     elif every <= end:
@@ -126,9 +130,15 @@ def _with_taints(pool: Pool, faults: list[Fault]) -> Pool:
     marks = tuple(
         Mark(fault.nodes, frozenset(fault.gpus), taint, fault.at, later=fault.stages)
         for fault in faults
-        for taint in dict.fromkeys(step.device_taint for step in fault.steps if step.device_taint)
+        for taint in _of_devices(fault)
     )
     if pool.gpus is None or not marks:
         return pool
     devices = pool.gpus.devices
     return pool._replace(gpus=pool.gpus._replace(devices=devices._replace(marks=(*devices.marks, *marks))))
+
+
+def _of_devices(fault: Fault) -> Iterable[Taint]:
+    """The taints of its devices, those of which one takes another's place once."""
+    taints = (step.device_taint for step in fault.steps if step.device_taint)
+    return {(taint.key, taint.effect): taint for taint in taints}.values()

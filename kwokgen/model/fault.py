@@ -77,12 +77,17 @@ class Step(NamedTuple):
         types = {condition.type for condition in other.conditions}
         return self._replace(
             conditions=tuple(each for each in self.conditions if each.type not in types),
-            taint=None if self.taint == other.taint else self.taint,
+            taint=_unlike(self.taint, other.taint),
             cordon=self.cordon and not other.cordon,
             labels={key: text for key, text in self.labels.items() if key not in other.labels},
-            device_taint=None if self.device_taint == other.device_taint else self.device_taint,
+            device_taint=_unlike(self.device_taint, other.device_taint),
             allocatable=0 if other.allocatable else self.allocatable,
         )
+
+
+def _unlike(taint: Taint | None, other: Taint | None) -> Taint | None:
+    """A taint that another does not take the place of."""
+    return None if taint and other and (taint.key, taint.effect) == (other.key, other.effect) else taint
 
 
 class Fault(NamedTuple):

@@ -18,23 +18,35 @@ from kwokgen.resources._selectors import among, lacks
 
 NODES = {"apiGroup": "v1", "kind": "Node"}
 MADE_READY = among(".status.phase", "Running")
+DOWN = "KwokgenFault"
+"""The condition of a node that a fault keeps from being Ready."""
+SETTLED = among(f'.status.conditions[]? | select(.type == "Ready" or .type == "{DOWN}") | .status', "True")
+"""A node after an outage is made Ready first: that Stage, of weight 0, would never be drawn beside the clock."""
 
 
 def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and specs of the Stages of nodes' faults, with the clock of nodes whose leases alone keep them Ready.
-
-    Nodes without leases have heartbeats, which do as well as a clock, and must not wait for it.
-    """
+    """Names and specs of the Stages of nodes' faults, and of their clocks."""
     played = Played(NODES, {INSTANCE: cluster.name}, (MADE_READY,))
-    leased = {pool.name for pool in cluster.pools if pool.lifecycle.needs_lease}
     moving = [(fault, pool) for pool in cluster.pools for fault in cluster.faults_of(pool) if fault.stages]
     for fault, pool in moving:
         for word, spec in _faults.stages(fault, played, list(_parts(fault, pool))):
             yield f"fault-{fault.name}-{word}", spec
-    here = among(f'.metadata.labels["{POOL}"]', *sorted(leased))
-    waiting = (fault for fault, pool in moving if pool.name in leased)
-    if clock := _faults.clock(waiting, played._replace(ready=(MADE_READY, here))):
-        yield "clock", clock
+    yield from _clocks(moving, played)
+
+
+def _clocks(moving: list[tuple[Fault, Pool]], played: Played) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Nodes without leases have heartbeats, which do as well as a clock and must not wait for it, but not while down."""
+    leased = [(fault, pool) for fault, pool in moving if pool.lifecycle.needs_lease]
+    beaten = [(fault, pool) for fault, pool in moving if not pool.lifecycle.needs_lease and _takes_down(fault)]
+    down = among(f'.status.conditions[]? | select(.type == "{DOWN}") | .status', "True")
+    for name, found, state in (("clock", leased, SETTLED), ("clock-down", beaten, down)):
+        here = among(f'.metadata.labels["{POOL}"]', *sorted({pool.name for _, pool in found}))
+        if clock := _faults.clock((fault for fault, _ in found), played._replace(ready=(MADE_READY, state, here))):
+            yield name, clock
+
+
+def _takes_down(fault: Fault) -> bool:
+    return any(condition.type == DOWN for step in fault.steps for condition in step.conditions)
 
 
 def _parts(fault: Fault, pool: Pool) -> Iterator[Part]:
