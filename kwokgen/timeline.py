@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from math import ceil
 from typing import Literal, NamedTuple
 
 from kwokgen.model.cluster import Cluster
@@ -19,6 +20,7 @@ FEW = 3
 class Moment(NamedTuple):
     """Something that happens to nodes; `seconds` are of a node's life, or of Unix time, `what` is in a few words.
 
+    `fault` and `entry` are those of the blueprint and of the catalogue, or of the lifecycle that nodes become Ready by.
     It happens again `every` so many seconds, `times` in all, None for once and for ever; `command` is what a person
     types for it.
     """
@@ -56,8 +58,20 @@ class Moment(NamedTuple):
 def timeline(cluster: Cluster) -> tuple[Moment, ...]:
     """Every moment in order; those by hand last, one fault after another."""
     pools = {pool.name: pool for pool in cluster.pools}
-    found = [moment for fault in cluster.faults for moment in _moments(fault, pools[fault.pool])]
+    found = [moment for pool in cluster.pools for moment in _joining(pool)]
+    found += [moment for fault in cluster.faults for moment in _moments(fault, pools[fault.pool])]
     return tuple(sorted(found, key=lambda each: (BASES.index(each.base), 0 if each.base == "hand" else each.seconds)))
+
+
+def _joining(pool: Pool) -> Iterator[Moment]:
+    """When the first node of a pool is Ready that is not so at once."""
+    if pool.lifecycle.ready is None:
+        return
+    shortest, longest = (ceil(bound / 1000) for bound in pool.lifecycle.ready)
+    last = f", the last at T+{_duration(longest)}" if longest > shortest else ""
+    first = tuple(pool.names.name(index) for index in range(min(FEW, pool.count)))
+    lifecycle = pool.lifecycle
+    yield Moment("creation", shortest, lifecycle.name, lifecycle.profile, pool.count, first, (f"Ready{last}",))
 
 
 def _moments(fault: Fault, pool: Pool) -> Iterator[Moment]:
