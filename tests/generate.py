@@ -38,7 +38,7 @@ SPEC = {
     "controller": {"version": "kwok"},
     "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
     "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
-    "faults": [{"fault": "faults"}],
+    "faults": [{"fault": "faults", "then": [{"fault": "faults"}]}],
     "claims": [{"requests": [{"model": "gpus"}]}],
     "workloads": [{"kind": "workloads"}],
 }

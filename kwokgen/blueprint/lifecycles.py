@@ -14,7 +14,7 @@ from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.problem import Pos, Problem, quoted, unknown
 
-TIMES = ("create", "run", "delete", "heartbeat")
+TIMES = ("create", "run", "delete", "heartbeat", "ready")
 DEFAULTS = {"nodes": "heartbeat-lease", "pods": "timed"}
 FOLDER = {"nodes": "stages/node", "pods": "stages/pod"}
 CAPACITY = "node-capacity"
@@ -86,7 +86,21 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
             scope.fail(at.key(time), "lifecycle", message)
     if "heartbeat" in given and not formats.milliseconds(given["heartbeat"]):
         scope.fail(at.pos("heartbeat"), "lifecycle", "a heartbeat without an interval never pauses", "such as 10m")
-    return _made(item["name"], fact, _times(fact, given), at)
+    shortest, longest = _bounds(scope, given, at)
+    done = _made(item["name"], fact, _times(fact, given | shortest), at)
+    return done._replace(ready=(done.ready[0], longest)) if done.ready and longest else done
+
+
+def _bounds(scope: Scope, given: Data, at: Place) -> tuple[Data, int]:
+    """The shortest time until Ready where there is a range, with the longest in milliseconds."""
+    ready = given.get("ready")
+    if not isinstance(ready, dict):
+        return {}, 0
+    longest = formats.milliseconds(ready["max"])
+    if formats.milliseconds(ready["min"]) > longest:
+        message = f"the shortest time {ready['min']} is above the longest {ready['max']}"
+        scope.fail(at.pos("ready", "min"), "lifecycle", message)
+    return {"ready": ready["min"]}, longest
 
 
 def _unmakeable(fact: Fact, sort: str) -> Iterator[Problem]:
@@ -135,6 +149,7 @@ def _made(name: str, fact: Fact, times: Mapping[str, int], at: Place) -> Lifecyc
         profile=fact.name,
         stages=tuple(stage(fact, entry, times) for entry in fact.data["stages"]),
         takes_run=fact.data.get("takesRun", False),
+        ready=(times["ready"], times["ready"]) if "ready" in times else None,
         needs_lease=fact.data.get("needsLease", False),
         builtin=fact.builtin,
         entry=fact.at,

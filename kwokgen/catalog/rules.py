@@ -38,7 +38,20 @@ def _driver(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
             yield Problem(at.key("partitions", "attributes", name), "catalog", message, "leave out one of them")
 
 
+def _fault(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
+    effects = data["effects"]
+    if "gone" not in effects:
+        return
+    for name in effects.keys() - {"gone", "event"}:
+        yield Problem(
+            at.key("effects", name), "catalog", f'a node that is gone has no "{name}"', "leave out one of them"
+        )
+    if data["of"] == "gpu":
+        yield Problem(at.pos("of"), "catalog", "a node is gone, not a GPU of it", "write of: node")
+
+
 _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "drivers": _driver,
+    "faults": _fault,
     "kubernetes": _kubernetes,
 }

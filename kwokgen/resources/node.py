@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kwokgen.draw import between
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.fault import Fault
 from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
 from kwokgen.resources import _faults, _nodefaults
-from kwokgen.resources._common import metadata, taint
+from kwokgen.resources._common import READY_SECONDS, metadata, seconds, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
@@ -35,7 +36,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             runs=tuple(_runs(cluster, pool)),
             at=pool.at,
             by=__name__,
-            columns=columns(pool),
+            columns=columns(pool) | _drawn(cluster, pool),
             chunk=NODES_A_FILE,
             pool=pool.name,
         )
@@ -70,14 +71,27 @@ def columns(pool: Pool) -> dict[str, Column]:
     }
 
 
+def _drawn(cluster: Cluster, pool: Pool) -> dict[str, Column]:
+    """When each node is Ready, in seconds to the millisecond."""
+    ready = pool.lifecycle.ready
+    if ready is None or not pool.lifecycle.drawn:
+        return {}
+    shortest, longest = ready
+    return {"ready": lambda index: seconds(between(cluster.seed, "ready", f"{pool.name}/{index}", shortest, longest))}
+
+
 def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     born = [fault for fault in faults if not fault.stages]
-    annotations = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"} | dict(pool.annotations)
+    steps = [fault.steps[0] for fault in born]
+    annotations: dict[str, Any] = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}
+    annotations |= pool.annotations
+    if pool.lifecycle.drawn:
+        annotations[READY_SECONDS] = Slot("ready")
     spec: dict[str, Any] = {"providerID": Join(("kwok://", NAME))}
-    taints = dict.fromkeys((*pool.taints, *(fault.taint for fault in born if fault.taint)))
+    taints = dict.fromkeys((*pool.taints, *(step.taint for step in steps if step.taint)))
     if taints:
         spec["taints"] = [taint(entry) for entry in taints]
-    if any(fault.cordon for fault in born):
+    if any(step.cordon for step in steps):
         spec["unschedulable"] = True
     return {
         "apiVersion": "v1",
@@ -89,14 +103,14 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
 
 
 def _labels(pool: Pool, faults: list[Fault]) -> dict[str, Any]:
-    born = {key: text for fault in faults if not fault.stages for key, text in fault.labels.items()}
+    born = {key: text for fault in faults if not fault.stages for key, text in fault.steps[0].labels.items()}
     own = of_node(pool, NAME, Slot("shard"))
     return own | born | _faults.labels(faults)
 
 
 def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
     """Both address types, or KWOK 0.8 deletes all; not Ready, or no Stage that makes a node so matches it."""
-    lost = sum(fault.allocatable for fault in born)
+    lost = sum(fault.steps[0].allocatable for fault in born)
     less = {pool.resource: _nodefaults.fewer(pool, lost)} if lost and pool.resource else {}
     conditions = _nodefaults.conditions(pool, born)
     return {

@@ -200,6 +200,9 @@ RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
 FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
 LEFT_OUT = ("conditions", "deviceTaint")
+STEPS = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, then: [{fault: xid-79, for: 1m}]}]"
+AGAIN = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, repeat: {every: 5m}}]"
+JOINING = "lifecycles=[{name: n, nodes: slow-start, ready: {min: 1s, max: 2s}}, {name: p, pods: general}]"
 FIRST = "claims.k.requests=[{firstAvailable: [{deviceClassName: gpu.nvidia.com}]}]"
 CONSTRAINT = "claims.k.constraints=[{matchAttribute: gpu.nvidia.com/brand}]"
 DISTINCT = CONSTRAINT.replace("match", "distinct")
@@ -300,6 +303,9 @@ USED: dict[str, tuple[str, ...]] = {
     "lifecycles[].run": (TIMED, "lifecycles[1].run=7s"),
     "lifecycles[].delete": (TIMED, "lifecycles[1].delete=7s"),
     "lifecycles[].heartbeat": (TIMED, "lifecycles[0].heartbeat=7s"),
+    "lifecycles[].ready": (JOINING, "lifecycles[0].ready=7s"),
+    "lifecycles[].ready.min": (JOINING, "lifecycles[0].ready.min=2s"),
+    "lifecycles[].ready.max": (JOINING, "lifecycles[0].ready.max=9s"),
     "pools": ("pools=[{name: a, count: 1, machine: p5.48xlarge}]",),
     "pools[].name": ("pools[0].name=z",),
     "pools[].count": ("pools.a.count=3",),
@@ -395,6 +401,30 @@ USED: dict[str, tuple[str, ...]] = {
     "faults[].effects.deviceGone": (FAULT, "faults.f.effects={deviceGone: true}"),
     "faults[].effects.exit": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={exit: true}"),
     "faults[].effects.event": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={event: false}"),
+    "faults[].repeat.every": (AGAIN, "faults.f.repeat.every=6m"),
+    "faults[].repeat.times": (AGAIN, "faults.f.repeat.times=3"),
+    "faults[].then": (STEPS, "faults.f.then=[{fault: xid-79, for: 1m}, {fault: xid-48}]"),
+    "faults[].then[].fault": (STEPS, "faults.f.then[0].fault=xid-48"),
+    "faults[].then[].for": (STEPS, "faults.f.then[0].for=2m"),
+    **{
+        f"faults[].then[].effects.{effect}": (STEPS, f"faults.f.then[0].effects={{{effect}: false}}")
+        for effect in (*LEFT_OUT, "event")
+    },
+    **{
+        f"faults[].then[].effects.{effect}": (STEPS, f"faults.f.then[0].effects={{{effect}: true}}")
+        for effect in ("taint", "cordon", "deviceGone")
+    },
+    "faults[].then[].effects.exit": (STEPS, "faults.f.start={manual: true}", "faults.f.then[0].effects={exit: true}"),
+    "faults[].then[].effects.labels": (
+        STEPS,
+        "faults.f.then[0].fault=maintenance",
+        "faults.f.then[0].effects={labels: false}",
+    ),
+    "faults[].then[].effects.allocatable": (
+        *COUNTED,
+        STEPS.replace("pool: b", "pool: a"),
+        "faults.f.then[0].effects={allocatable: false}",
+    ),
     "deviceClasses": ("deviceClasses=[]",),
     "deviceClasses[].name": ("deviceClasses[0].name=other",),
     "deviceClasses[].selectors": ("deviceClasses.own.selectors=['false']",),

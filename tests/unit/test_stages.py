@@ -131,6 +131,14 @@ PENDING += ("init container running", "init container done", "sidecar running")
 PLAYED = {
     ("node", "fast"): INITIALIZED,
     ("node", "heartbeat"): INITIALIZED | {"Ready": ["heartbeat"]},
+    ("node", "slow-start"): {
+        "new": ["join"],
+        "without a status": ["join"],
+        "Ready": ["heartbeat"],
+        "Unknown after an outage": ["ready"],
+        "NotReady": ["ready"],
+        "no longer down on purpose": ["ready"],
+    },
     ("node", "heartbeat-lease"): INITIALIZED | {"Ready": ["heartbeat"]},
     ("pod", "fast"): DELETED | {state: ["ready"] for state in PENDING} | {"Running of a Job": ["complete"]},
     ("pod", "timed"): DELETED | {state: ["create"] for state in PENDING} | {"Running of a Job": ["complete"]},
@@ -180,7 +188,7 @@ def test_each_expression_compiles(sort: str, name: str) -> None:
     for stage in profile(sort, name):
         expressions = [one["key"] for one in stage["selector"]["matchExpressions"]]
         if "until" in stage.get("delay", {}):
-            expressions.append("1 as $create | 2 as $run | " + stage["delay"]["until"])
+            expressions.append("1 as $create | 2 as $run | 3 as $ready | " + stage["delay"]["until"])
         for expression in expressions:
             assert jq.compile(expression)
 
@@ -301,6 +309,11 @@ def test_a_capacity_is_put_right_to_that_of_the_node_as_rendered(tmp_path: Path)
         ("{nodes: heartbeat-lease}", "heartbeat", (600_000, 612_000)),
         ("{nodes: heartbeat-lease, heartbeat: 1.5s}", "heartbeat", (1_500, 1_530)),
         ("{nodes: fast}", "initialize", None),
+        ("{nodes: slow-start}", "join", None),
+        ("{nodes: slow-start}", "ready", (30_000, None)),
+        ("{nodes: slow-start, ready: 1500ms}", "ready", (1_500, None)),
+        ("{nodes: slow-start, ready: {min: 10s, max: 2m}}", "ready", (10_000, None)),
+        ("{nodes: slow-start}", "heartbeat", (600_000, 612_000)),
         ("{pods: fast}", "complete", None),
         ("{pods: timed}", "create", (1_000, None)),
         ("{pods: timed, create: 2s}", "create", (2_000, None)),
@@ -313,7 +326,7 @@ def test_a_capacity_is_put_right_to_that_of_the_node_as_rendered(tmp_path: Path)
 )
 def test_delays(tmp_path: Path, lifecycle: str, step: str, expected: tuple[int, int | None] | None) -> None:
     """A time of the blueprint or of the profile, and the longest that KWOK may draw, which is never below it."""
-    done = rendered(tmp_path, f"{POOL}lifecycles: [{lifecycle.replace('{', '{name: l, ')}]")
+    done = rendered(tmp_path, f"{POOL}lifecycles: [{lifecycle.replace('{', '{name: l, ', 1)}]")
     delay = stages(done)[f"t-l-{step}"].get("delay")
     assert expected == (delay and (delay["durationMilliseconds"], delay.get("jitterDurationMilliseconds")))
 
@@ -688,3 +701,35 @@ def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
     done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(catalog)]))
     expected = NODES_ROLE | LEASES | EVENTS | {"pods": "list patch watch", "pods/resize": "patch"}
     assert expected == role(documents(done))
+
+
+SLOW = "lifecycles: [{name: joining, nodes: slow-start, ready: %s}]\npools: [{name: a, count: %d, machine: m7i.24xlarge}]\n"
+
+
+def ready_at(done: Rendered) -> dict[str, int]:
+    """Seconds from the creation of each node to its Ready."""
+    until = stages(done)["t-joining-ready"]["delay"]["durationFrom"]["expressionFrom"]
+    found = {}
+    for thing in documents(done, "Node").values():
+        thing["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+        (moment,) = results(until, thing)
+        minutes, seconds = moment.removeprefix("2026-01-01T00:").removesuffix("Z").split(":")
+        found[thing["metadata"]["name"]] = int(minutes) * 60 + int(seconds)
+    return found
+
+
+def test_nodes_are_ready_after_a_time_of_their_own(tmp_path: Path) -> None:
+    """Within the bounds, the same again, another with another seed, and the same in a larger pool."""
+    done = ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 40)))
+    assert min(done.values()) >= 10
+    assert 200 < max(done.values()) <= 300
+    assert len(set(done.values())) > 20
+    assert ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 41))).items() >= done.items()
+    assert ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 40), "seed=2")) != done
+
+
+def test_nodes_of_one_time_have_no_annotation_for_it(tmp_path: Path) -> None:
+    """Ten thousand of them would say the same."""
+    done = rendered(tmp_path, SLOW % ("90s", 2))
+    assert set(ready_at(done).values()) == {90}
+    assert not any("ready-seconds" in str(node) for node in documents(done, "Node").values())
