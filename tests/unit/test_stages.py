@@ -12,7 +12,7 @@ from typing import Any
 import jq
 import pytest
 
-from kwokgen.catalog import Catalog
+from kwokgen.catalog import Catalog, builtin_node
 from kwokgen.pipeline import Rendered, render
 from kwokgen.problem import Problem
 from tests.unit.rendering import blueprint, documents, load, problems, rendered
@@ -26,9 +26,10 @@ LABELS = {"app.kubernetes.io/instance": "t", "kwokgen.io/pool": "a"}
 
 @cache
 def profile(sort: str, name: str) -> list[Data]:
-    """The Stages of a profile as its file has them."""
-    folder = Path(__file__).parents[2] / "kwokgen" / "catalog" / "stages"
-    return load((folder / sort / f"{name}.yaml").read_text(encoding="utf-8"))["stages"]
+    """The Stages of a profile, with its steps put in."""
+    kind = f"stages/{sort}"
+    found: list[Data] = Catalog().whole(kind, builtin_node(kind, name)).plain()["stages"]
+    return found
 
 
 @cache
