@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from kwokgen import formats
+from kwokgen.blueprint import owners
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Catalog, Fact
 from kwokgen.model.lifecycle import Lifecycle, Stage
@@ -32,7 +33,8 @@ def resolve(scope: Scope, spec: Data, at: Place) -> dict[str, tuple[Lifecycle, .
             found[sort].append(lifecycle)
         else:
             scope.doubtful.add("lifecycles")
-    return {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
+    whole = {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
+    return {sort: owners.put_in(scope, done, at) for sort, done in whole.items()}
 
 
 def capacity(scope: Scope, at: Place) -> tuple[Stage, ...]:

@@ -32,6 +32,7 @@ KINDS = {
     "stages/pod": "stage",
     "steps/node": "step",
     "steps/pod": "step",
+    "owners": "owner",
     "workloads": "workload",
     "kubernetes": "kubernetes",
     "kwok": "kwok",

@@ -22,6 +22,11 @@ POOL = "pools: [{name: a, count: 1, machine: m7i.24xlarge}]\n"
 PROFILES = [("node", name) for name in Catalog().names("stages/node")]
 PROFILES += [("pod", name) for name in Catalog().names("stages/pod")]
 LABELS = {"app.kubernetes.io/instance": "t", "kwokgen.io/pool": "a"}
+OWNERS = [
+    *("workload.codeflare.dev/v1beta2 AppWrapper", "batch/v1 Job", "kubeflow.org/v1 MPIJob", "v1 Pod"),
+    *("kubeflow.org/v1 PyTorchJob", "kubeflow.org/v1 TFJob", "batch.volcano.sh/v1alpha1 Job"),
+]
+"""The kinds whose pods end by themselves."""
 
 
 @cache
@@ -29,6 +34,10 @@ def profile(sort: str, name: str) -> list[Data]:
     """The Stages of a profile, with its steps put in."""
     kind = f"stages/{sort}"
     found: list[Data] = Catalog().whole(kind, builtin_node(kind, name)).plain()["stages"]
+    for stage in found:
+        for expression in stage["selector"]["matchExpressions"]:
+            if expression.get("values") == ["$owners"]:
+                expression["values"] = OWNERS
     return found
 
 
@@ -77,11 +86,12 @@ def node(phase: str = "", *, fault: str = "", **conditions: str) -> Data:
     }
 
 
-def pod(phase: str = "Pending", *, owner: str = "batch/v1", deleted: bool = False, **more: Any) -> Data:
+def pod(phase: str = "Pending", *, owner: str = "batch/v1 Job", deleted: bool = False, **more: Any) -> Data:
     """A pod of a Job that is bound to a node; `more` is its status."""
     meta: Data = {"name": "p", "namespace": "t"}
     if owner:
-        meta["ownerReferences"] = [{"apiVersion": owner, "kind": "Job", "name": "j"}]
+        version, kind = owner.split()
+        meta["ownerReferences"] = [{"apiVersion": version, "kind": kind, "name": "j"}]
     if deleted:
         meta["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -116,8 +126,10 @@ PODS = {
     "init container done": created({"terminated": {"exitCode": 0}}, initialized="True"),
     "sidecar running": created({"running": STARTED}, initialized="True"),
     "Running of a Job": pod("Running"),
-    "Running of Volcano's Job": pod("Running", owner="batch.volcano.sh/v1alpha1"),
     "Running of nobody": pod("Running", owner=""),
+    "Running of somebody's Job": pod("Running", owner="example.com/v1 Job"),
+    "Running of a Deployment": pod("Running", owner="apps/v1 ReplicaSet"),
+    "Running of a RayCluster": pod("Running", owner="ray.io/v1 RayCluster"),
     "Succeeded": pod("Succeeded"),
     "Failed": pod("Failed"),
     "Pending and deleted": pod(deleted=True),
@@ -160,6 +172,65 @@ def test_each_state_has_the_one_step_that_plays_it(sort: str, name: str) -> None
         for state, thing in states.items()
     }
     assert {state: steps for state, steps in found.items() if steps} == PLAYED[sort, name]
+
+
+def completes(thing: Data) -> set[bool]:
+    """Whether each profile of pods lets a pod succeed."""
+    [steps] = zip(
+        *([stage for stage in profile(*key) if stage["step"] == "complete"] for key in PROFILES if key[0] == "pod"),
+        strict=True,
+    )
+    return {matches(stage["selector"], thing) for stage in steps}
+
+
+@pytest.mark.parametrize("owner", [owner for owner in OWNERS if owner != "v1 Pod"])
+def test_pods_of_a_kind_that_completes_succeed(owner: str) -> None:
+    """Each by group, version and kind; whatever else owns the pod beside it."""
+    thing = pod("Running", owner=owner)
+    assert completes(thing) == {True}
+    thing["metadata"]["ownerReferences"].insert(0, {"apiVersion": "v1", "kind": "Node", "name": "n"})
+    assert completes(thing) == {True}
+
+
+def test_a_pod_of_no_owner_succeeds_where_it_says_when() -> None:
+    """A pod of a Deployment does not, whatever it says."""
+    thing, other = pod("Running", owner=""), pod("Running", owner="apps/v1 ReplicaSet")
+    assert completes(thing) == {False}
+    for each in (thing, other):
+        each["metadata"]["annotations"] = {"kwokgen.io/run-seconds": "5"}
+    assert completes(thing) == {True}
+    assert completes(other) == {False}
+
+
+def test_the_owners_that_complete_are_those_of_the_catalogue(tmp_path: Path) -> None:
+    [asked] = [
+        one
+        for one in stages(rendered(tmp_path, POOL))["t-timed-complete"]["selector"]["matchExpressions"]
+        if len(one.get("values", [])) > 1
+    ]
+    assert asked["values"] == OWNERS
+
+
+OWNER = 'summary: Own\nsource: here\nchecked: "2026-01-01"\napiVersion: example.com/v1\nkind: Train\ncompletes: true\n'
+
+
+def test_an_owner_of_ones_own(tmp_path: Path) -> None:
+    """One file; another of the name of a built-in one replaces it."""
+    file = tmp_path / "own" / "owners" / "train.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(OWNER, encoding="utf-8")
+    file.with_name("job.yaml").write_text(OWNER.replace("Train", "Job").replace("true", "false"), encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(blueprint(POOL), encoding="utf-8")
+    done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(tmp_path / "own")]))
+    [values] = [
+        one["values"]
+        for one in stages(done)["t-timed-complete"]["selector"]["matchExpressions"]
+        if len(one.get("values", [])) > 1
+    ]
+    assert values == sorted(
+        {*OWNERS, "example.com/v1 Train"} - {"batch/v1 Job"},
+        key=[*OWNERS[:-1], "example.com/v1 Train", OWNERS[-1]].index,
+    )
 
 
 @pytest.mark.parametrize(("sort", "name"), PROFILES)
