@@ -33,8 +33,8 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
         question
         for lifecycle in cluster.lifecycles
         if not lifecycle.builtin
-        for number, stage in enumerate(lifecycle.stages)
-        for question in _questions(lifecycle, number, stage)
+        for stage in lifecycle.stages
+        for question in _questions(lifecycle, stage)
     ]
     if not questions:
         return ()
@@ -47,8 +47,8 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
     return tuple(problem for problem in found if problem)
 
 
-def _questions(lifecycle: Lifecycle, number: int, stage: Stage) -> Iterator[_Question]:
-    at = lifecycle.entry.below("stages", number)
+def _questions(lifecycle: Lifecycle, stage: Stage) -> Iterator[_Question]:
+    at = lifecycle.entry.below("stages", stage.number)
     for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ())):
         pos = at.pos("selector", "matchExpressions", index, "key")
         values = tuple(expression.get("values", ()))

@@ -8,10 +8,21 @@ from typing import Any, NamedTuple
 from kwokgen.model.place import Place
 
 
+class Time(NamedTuple):
+    """Bounds of a time in milliseconds; equal where it is fixed."""
+
+    shortest: int
+    longest: int
+
+
 class Stage(NamedTuple):
-    """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match."""
+    """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match.
+
+    `number` is its place among those of the catalogue's entry, of which a lifecycle may leave some out.
+    """
 
     step: str
+    number: int
     spec: Mapping[str, Any]
     sample: Mapping[str, Any]
 
