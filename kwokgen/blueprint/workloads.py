@@ -8,7 +8,7 @@ from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint import times
-from kwokgen.blueprint.failures import failures
+from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
@@ -75,10 +75,11 @@ class Parts:
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
             failures=(),
+            unpulled=(),
             template=entries.template(fact),
             at=at,
         )
-        return made._replace(failures=failures(self.scope, made, item, self.seed))
+        return failing(self.scope, made, item, self.seed)
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.model.claim import Claim
-from kwokgen.model.failure import Failure
+from kwokgen.model.failure import Failure, Unpulled
 from kwokgen.model.lifecycle import Lifecycle, Time
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -52,6 +52,7 @@ class Workload(NamedTuple):
     default_lifecycle: bool
     run: Time | None
     failures: tuple[Failure, ...]
+    unpulled: tuple[Unpulled, ...]
     template: Template
     at: Place
 

@@ -473,6 +473,10 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].initContainer": (*OF_PODS, f"{OF_A_FAILURE}.initContainer=i"),
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
     "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
+    "workloads[].failures[].imagePullBackOff": (
+        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        f"{OF_A_FAILURE}.imagePullBackOff=forever",
+    ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
     "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),
@@ -746,6 +750,10 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=0s"),
+    "workloads[].failures[].imagePullBackOff": (
+        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        f"{OF_A_FAILURE}.imagePullBackOff=forever",
+    ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=Error"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=''"),
     "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
