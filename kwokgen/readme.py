@@ -118,7 +118,7 @@ def _wait(cluster: Cluster) -> Iterator[str]:
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"
     yield ""
-    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures):
+    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures or workload.unpulled):
         yield f"Pods of {', '.join(failing)} are made to fail: a job that ends as Failed is never Complete, and the wait for it does not end."
         yield ""
     if going := sorted({fault.pool for fault in cluster.faults if any(step.gone for step in fault.steps)}):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kwokgen.catalog import composed
 from kwokgen.model.place import Place
 from kwokgen.problem import Problem, unknown
 
@@ -54,4 +55,6 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "drivers": _driver,
     "faults": _fault,
     "kubernetes": _kubernetes,
+    "stages/node": composed.lacking,
+    "stages/pod": composed.lacking,
 }

@@ -9,10 +9,21 @@ from typing import Any, NamedTuple
 from kwokgen.model.place import Place
 
 
+class Time(NamedTuple):
+    """Bounds of a time in milliseconds; equal where it is fixed."""
+
+    shortest: int
+    longest: int
+
+
 class Stage(NamedTuple):
-    """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match."""
+    """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match.
+
+    `number` is its place among those of the catalogue's entry, of which a lifecycle may leave some out.
+    """
 
     step: str
+    number: int
     spec: Mapping[str, Any]
     sample: Mapping[str, Any]
 
@@ -42,7 +53,7 @@ class Stage(NamedTuple):
 class Lifecycle(NamedTuple):
     """A named lifecycle; `takes_run` says that pods may bring run times of their own, `entry` is the catalogue's.
 
-    `ready` are the shortest and the longest time from a node's creation to Ready, in milliseconds; None is at once.
+    `ready` is the time from a node's creation to Ready; None is at once.
     """
 
     name: str
@@ -51,7 +62,7 @@ class Lifecycle(NamedTuple):
     stages: tuple[Stage, ...]
     takes_run: bool
     needs_lease: bool
-    ready: tuple[int, int] | None
+    ready: Time | None
     builtin: bool
     entry: Place
     at: Place
@@ -63,8 +74,3 @@ class Lifecycle(NamedTuple):
         return (
             0 if self.needs_lease else max((delay.get("jitterDurationMilliseconds", 0) for delay in delays), default=0)
         )
-
-    @property
-    def drawn(self) -> bool:
-        """Whether each node has a time of its own until it is Ready."""
-        return self.ready is not None and self.ready[0] < self.ready[1]

@@ -13,7 +13,6 @@ from kwokgen.model.taint import Taint
 
 PLAYED = "kwokgen.io/played"
 RUN_SECONDS = "kwokgen.io/run-seconds"
-READY_SECONDS = "kwokgen.io/ready-seconds"
 PODS = "pods"
 """The only group of a gang's Workload."""
 

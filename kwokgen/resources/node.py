@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kwokgen.draw import between
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.fault import Fault
 from kwokgen.model.labels import of_node
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
 from kwokgen.resources import _faults, _nodefaults
-from kwokgen.resources._common import READY_SECONDS, metadata, seconds, taint
+from kwokgen.resources._common import metadata, taint
 from kwokgen.series import Column, Document, Join, Run, Series, Shape, Slot
 
 KIND = "Node"
@@ -36,7 +35,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             runs=tuple(_runs(cluster, pool)),
             at=pool.at,
             by=__name__,
-            columns=columns(pool) | _drawn(cluster, pool),
+            columns=columns(pool),
             chunk=NODES_A_FILE,
             pool=pool.name,
         )
@@ -71,22 +70,11 @@ def columns(pool: Pool) -> dict[str, Column]:
     }
 
 
-def _drawn(cluster: Cluster, pool: Pool) -> dict[str, Column]:
-    """When each node is Ready, in seconds to the millisecond."""
-    ready = pool.lifecycle.ready
-    if ready is None or not pool.lifecycle.drawn:
-        return {}
-    shortest, longest = ready
-    return {"ready": lambda index: seconds(between(cluster.seed, "ready", f"{pool.name}/{index}", shortest, longest))}
-
-
 def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     born = [fault for fault in faults if not fault.stages]
     steps = [fault.steps[0] for fault in born]
     annotations: dict[str, Any] = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}
     annotations |= pool.annotations
-    if pool.lifecycle.drawn:
-        annotations[READY_SECONDS] = Slot("ready")
     spec: dict[str, Any] = {"providerID": Join(("kwok://", NAME))}
     taints = dict.fromkeys((*pool.taints, *(step.taint for step in steps if step.taint)))
     if taints:

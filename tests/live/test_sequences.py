@@ -8,11 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import jq
 import pytest
+from ruamel.yaml import YAML
 
 from kwokgen.timeline import Moment, timeline
 from testbed import programs, running
@@ -237,12 +238,16 @@ def by_hand(found: list[tuple[str, float]], due: list[int]) -> None:
 
 
 def joined(watch: Watch) -> None:
-    """NotReady at first, then Ready at the second that each has been given."""
+    """NotReady at first, then Ready at the second that is drawn for each."""
+    stages = YAML(typ="safe").load_all(watch.live.controllers[0].config)
+    (stage,) = (each for each in stages if each.get("metadata", {}).get("name", "").endswith("-slow-ready"))
+    drawn = jq.compile(stage["spec"]["delay"]["durationFrom"]["expressionFrom"])
     for name in (f"slow-{index}" for index in range(4)):
         (first, _), (then, age) = watch.changes(name, lambda each: each.ready)
         assert (first, then) == ("False", "True")
-        annotations = nodes(watch.cluster, watch.live)[name]["metadata"]["annotations"]
-        due = ceil(float(annotations["kwokgen.io/ready-seconds"]))
+        node = nodes(watch.cluster, watch.live)[name]
+        due = datetime.fromisoformat(drawn.input_value(node).first())
+        due = (due - datetime.fromisoformat(node["metadata"]["creationTimestamp"])).total_seconds()
         assert 20 <= due <= 40
         assert due <= age <= due + LATE
 

@@ -174,6 +174,8 @@ claims: [{name: k, requests: [{deviceClassName: gpu.nvidia.com}]}]
 workloads: [{name: w, kind: job}]
 """
 TIMED = "lifecycles=[{name: n, nodes: heartbeat}, {name: p, pods: general}]"
+TIMES = {"heartbeat": 0, **dict.fromkeys(("create", "init", "ready", "run", "delete"), 1)}
+"""The index of a lifecycle in TIMED that takes each."""
 TWO_LIVES = (
     "lifecycles=[{name: n, nodes: fast}, {name: o, nodes: heartbeat}, {name: p, pods: fast}, {name: q, pods: timed}]"
 )
@@ -299,13 +301,17 @@ USED: dict[str, tuple[str, ...]] = {
     "lifecycles[].name": (TIMED, "lifecycles[0].name=m"),
     "lifecycles[].nodes": (TIMED, "lifecycles[0].nodes=fast"),
     "lifecycles[].pods": (TIMED, "lifecycles[1].pods=timed"),
-    "lifecycles[].create": (TIMED, "lifecycles[1].create=7s"),
-    "lifecycles[].run": (TIMED, "lifecycles[1].run=7s"),
-    "lifecycles[].delete": (TIMED, "lifecycles[1].delete=7s"),
-    "lifecycles[].heartbeat": (TIMED, "lifecycles[0].heartbeat=7s"),
-    "lifecycles[].ready": (JOINING, "lifecycles[0].ready=7s"),
-    "lifecycles[].ready.min": (JOINING, "lifecycles[0].ready.min=2s"),
-    "lifecycles[].ready.max": (JOINING, "lifecycles[0].ready.max=9s"),
+    **{f"lifecycles[].{time}": (TIMED, f"lifecycles[{index}].{time}=7s") for time, index in TIMES.items()},
+    **{
+        f"lifecycles[].{time}.{end}": (
+            TIMED,
+            f"lifecycles[{index}].{time}={{min: 2s, max: 9s}}",
+            f"lifecycles[{index}].{time}.{end}=5s",
+        )
+        for time, index in TIMES.items()
+        for end in ("min", "max")
+    },
+    "lifecycles[].readinessGates": (TIMED, "lifecycles[1].readinessGates=set"),
     "pools": ("pools=[{name: a, count: 1, machine: p5.48xlarge}]",),
     "pools[].name": ("pools[0].name=z",),
     "pools[].count": ("pools.a.count=3",),
@@ -496,6 +502,10 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].initContainer": (*OF_PODS, f"{OF_A_FAILURE}.initContainer=i"),
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
     "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
+    "workloads[].failures[].imagePullBackOff": (
+        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        f"{OF_A_FAILURE}.imagePullBackOff=forever",
+    ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
     "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),
