@@ -59,7 +59,7 @@ def read(scope: Scope, item: Data, at: Place) -> tuple[Written, ...] | None:
 
 
 def steps(scope: Scope, written: Sequence[Written], pool: Pool, gpus: tuple[int, ...]) -> tuple[tuple[Step, ...], bool]:
-    """Each with its time since the begin of the first, and whether no node can be born with them."""
+    """Each with its time since the begin of the first, and whether nodes can be born with them."""
     done: list[Step] = []
     begin, born = 0, len(written) == 1 and not written[0].gone
     for step in written:
