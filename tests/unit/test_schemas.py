@@ -474,7 +474,7 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
     "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
     "workloads[].failures[].imagePullBackOff": (
-        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        "workloads.w.failures=[{of: jobs, jobs: [0], imagePullBackOff: 5m}]",
         f"{OF_A_FAILURE}.imagePullBackOff=forever",
     ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
@@ -750,10 +750,6 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=Never",),
     "workloads[].suspend": ("workloads.w.suspend=false",),
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=0s"),
-    "workloads[].failures[].imagePullBackOff": (
-        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
-        f"{OF_A_FAILURE}.imagePullBackOff=forever",
-    ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=Error"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=''"),
     "workloads[].podFailurePolicy.rules[].onPodConditions[].status": (
