@@ -81,6 +81,7 @@ EXAMPLE = {f"steady-{index}": ("CompletionsReached", 2, 0) for index in range(9)
     "retried-0": ("CompletionsReached", 2, 1),
     "partly-0": ("FailedIndexes", 3, 1),
     "looping-0": ("CompletionsReached", 1, 0),
+    "pulling-0": ("CompletionsReached", 1, 0),
 }
 """The same of the example: the comment at its top says so too."""
 

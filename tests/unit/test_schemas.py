@@ -503,7 +503,7 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
     "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
     "workloads[].failures[].imagePullBackOff": (
-        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        "workloads.w.failures=[{of: jobs, jobs: [0], imagePullBackOff: 5m}]",
         f"{OF_A_FAILURE}.imagePullBackOff=forever",
     ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
