@@ -31,6 +31,7 @@ KINDS = {
     "stages/node": "stage",
     "stages/pod": "stage",
     "workloads": "workload",
+    "systems": "system",
     "kubernetes": "kubernetes",
     "kwok": "kwok",
 }

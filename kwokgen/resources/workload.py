@@ -11,7 +11,7 @@ from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
-from kwokgen.resources import _failures, _pods
+from kwokgen.resources import _failures, _pods, _queues
 from kwokgen.resources._common import owned
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
@@ -46,14 +46,15 @@ def build(cluster: Cluster) -> Iterator[Series]:
     Raises KwokgenError for a template that fails, or that leaves out one of `WORDS`.
     """
     for workload in cluster.workloads:
+        marks = _queues.marks(cluster, workload)
         values = {
             "name": Slot("name"),
             "namespace": workload.namespace,
-            "labels": owned(cluster, workload.labels),
-            "annotations": dict(workload.annotations),
+            "labels": owned(cluster, {**workload.labels, **marks.job_labels}),
+            "annotations": {**workload.annotations, **marks.job_annotations},
             "pods": workload.pods,
             "parallelism": workload.parallelism,
-            "suspend": workload.suspend,
+            "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,
             "pod": _pods.template(cluster, workload),

@@ -1,0 +1,74 @@
+"""Queues and their jobs: none that its queue can never let in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from kwokgen.model.amounts import times, worth
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.queue import Queue, Quota
+from kwokgen.model.quota import asked
+from kwokgen.model.workload import Workload
+from kwokgen.problem import Problem, quoted
+
+ID = "queue-job"
+SUMMARY = "A queue can let each of its jobs in, if all others wait"
+WHOLE = True
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    """Jobs that would wait for ever."""
+    for workload in cluster.workloads:
+        queue = cluster.queues.named(workload.queue)
+        if queue:
+            yield from _job(cluster, workload, queue)
+
+
+def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
+    names = {pool.name for pool in workload.pools}
+    quotas = [quota for quota in queue.quotas if quota.pool in names]
+    pos = workload.at.pos("queue") if workload.at.raw("queue") else workload.at.pos()
+    if not quotas:
+        message = f'the queue "{queue.name}" has no quota of {quoted(names)}, and lets none of the jobs in'
+        yield Problem(pos, ID, message, "give it one, or name pools that it has")
+        return
+    short = [_short(cluster, workload, queue, quota) for quota in quotas]
+    if all(short):
+        hint = "raise the quota, let it borrow, or ask for less"
+        yield Problem(pos, ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', hint)
+
+
+def _short(cluster: Cluster, workload: Workload, queue: Queue, quota: Quota) -> str:
+    """What a quota lacks for one job; empty where it is enough."""
+    pods = together(cluster, workload)
+    for resource, amount in asked(workload, cluster.queues.classes).items():
+        wanted, most = times(amount, pods), room(cluster, queue, quota, resource)
+        if most is not None and worth(wanted) > most:
+            who = f"{pods} pods at once ask" if pods > 1 else "a pod asks"
+            return f'{who} for {wanted} {resource}, of "{quota.pool}" it has {most.normalize():f}'
+    return ""
+
+
+def together(cluster: Cluster, workload: Workload) -> int:
+    """How many pods are let in as one."""
+    whole = workload.gang or cluster.queues.system.form == "kueue"
+    return min(workload.parallelism, workload.pods) if whole else 1
+
+
+def room(cluster: Cluster, queue: Queue, quota: Quota, resource: str) -> Decimal | None:
+    """The most that a queue can have of a pool, with what others lend it."""
+    own = worth(quota.all.get(resource, "0"))
+    borrows = quota.borrowed is None or worth(quota.borrowed.get(resource, "0"))
+    if queue.cohort is None or not borrows or "borrow" not in cluster.queues.system.words:
+        return own
+    lent = sum((worth(other.all.get(resource, "0")) for other in _lenders(cluster, queue, quota.pool)), Decimal(0))
+    return own + (lent if quota.borrowed is None else min(lent, worth(quota.borrowed[resource])))
+
+
+def _lenders(cluster: Cluster, queue: Queue, pool: str) -> Iterator[Quota]:
+    queues = cluster.queues
+    for other in queues.queues:
+        beside = other.cohort and queue.cohort and queues.root(other.cohort) == queues.root(queue.cohort)
+        if beside and other.lends and other.name != queue.name:
+            yield from (quota for quota in other.quotas if quota.pool == pool)
