@@ -84,7 +84,7 @@ def used(cluster: Cluster) -> Iterator[Use]:
         yield from _effect(rule.taint, rule.at)
     yield from _classes(cluster)
     yield from _claims(cluster)
-    for workload in cluster.workloads:
+    for workload in cluster.workloads if cluster.own_gangs else ():
         yield from _gang(workload)
 
 

@@ -32,6 +32,7 @@ def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str
         _needed(cluster),
         _apply(cluster, apply, kustomized=kustomized),
         _wait(cluster),
+        _queues(cluster),
         _faults(cluster),
         _end(cluster, series, apply),
     )
@@ -120,6 +121,20 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     if failing := sorted(workload.name for workload in cluster.workloads if workload.failures):
         yield f"Pods of {', '.join(failing)} are made to fail: a job that ends as Failed is never Complete, and the wait for it does not end."
         yield ""
+
+
+def _queues(cluster: Cluster) -> Iterator[str]:
+    """What another program changes of the bundle's objects."""
+    if not cluster.queues.queues or cluster.queues.system.form != "kueue":
+        return
+    yield "## Queues"
+    yield ""
+    yield "Jobs are created suspended. Kueue starts a job when its queue has room for all of its pods, and then gives its pods"
+    yield "the labels of a pool as node selector. `kubectl get workloads --all-namespaces` says who waits."
+    yield ""
+    yield "A second apply says `configured` of every job that Kueue has started: it suspends the job again, whose pods end, and"
+    yield "Kueue starts it anew. All other objects stay as they are; to leave the jobs alone, apply the other files."
+    yield ""
 
 
 def _faults(cluster: Cluster) -> Iterator[str]:

@@ -82,7 +82,9 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 
 
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
-    """Give the bundle to the cluster and start its controllers."""
+    """Give the bundle to the cluster, with Kueue where it needs that, and start its controllers."""
+    if bundle.kueue is not None:
+        cluster.kueue(bundle.kueue)
     take(cluster, bundle)
     return play(cluster, bundle)
 

@@ -93,5 +93,6 @@ def system(fact: Fact) -> System:
         namespace=data.get("namespace"),
         kinds=data["kinds"],
         words=frozenset(data["words"]),
+        resources=frozenset(data["resources"]) if "resources" in data else None,
         faults={fault["id"]: Trouble(fault["summary"], fault["refuses"]) for fault in data["faults"]},
     )

@@ -69,6 +69,6 @@ def room(cluster: Cluster, queue: Queue, quota: Quota, resource: str) -> Decimal
 def _lenders(cluster: Cluster, queue: Queue, pool: str) -> Iterator[Quota]:
     queues = cluster.queues
     for other in queues.queues:
-        beside = other.cohort and queue.cohort and queues.root(other.cohort) == queues.root(queue.cohort)
+        beside = other.cohort and queue.cohort and queues.above(other.cohort)[-1] == queues.above(queue.cohort)[-1]
         if beside and other.lends and other.name != queue.name:
             yield from (quota for quota in other.quotas if quota.pool == pool)

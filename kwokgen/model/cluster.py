@@ -108,3 +108,14 @@ class Cluster(NamedTuple):
     def queued(self, queue: str) -> tuple[Workload, ...]:
         """The workloads of a queue."""
         return tuple(workload for workload in self.workloads if workload.queue == queue)
+
+    def home(self, queue: str) -> str | None:
+        """The namespace that has jobs of this queue, and of no other."""
+        homes = {workload.namespace for workload in self.queued(queue)}
+        others = {workload.namespace for workload in self.workloads if workload.queue != queue}
+        return homes.pop() if len(homes) == 1 and not homes & others else None
+
+    @property
+    def own_gangs(self) -> bool:
+        """Whether gangs are Kubernetes' own, and not those of another scheduler."""
+        return not self.queues.queues or self.queues.system.scheduler is None

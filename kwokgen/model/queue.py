@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from kwokgen.model.amounts import total
 from kwokgen.model.place import Place
 
 Form = Literal["default", "kueue", "volcano", "yunikorn", "kai"]
@@ -18,7 +19,10 @@ class Trouble(NamedTuple):
 
 
 class System(NamedTuple):
-    """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind."""
+    """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind.
+
+    `resources` are all that it has quotas of, None where that is any.
+    """
 
     name: str
     form: Form
@@ -27,6 +31,7 @@ class System(NamedTuple):
     namespace: str | None
     kinds: Mapping[str, str]
     words: frozenset[str]
+    resources: frozenset[str] | None
     faults: Mapping[str, Trouble]
 
 
@@ -66,6 +71,28 @@ class Queue(NamedTuple):
     preemption: Preemption
     at: Place
 
+    @property
+    def total(self) -> dict[str, str]:
+        """Its quotas by resource, over all pools."""
+        return {name: total(quota.amounts.get(name, "0") for quota in self.quotas) for name in self._names}
+
+    @property
+    def most(self) -> dict[str, str]:
+        """The same with what it may borrow; without what has no limit."""
+        return {
+            name: total(amount for quota in self.quotas for amount in _bounds(quota, name))
+            for name in self._names
+            if all(quota.borrowed is not None for quota in self.quotas if name in quota.amounts)
+        }
+
+    @property
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(name for quota in self.quotas for name in quota.amounts)
+
+
+def _bounds(quota: Quota, resource: str) -> tuple[str, str]:
+    return quota.amounts.get(resource, "0"), (quota.borrowed or {}).get(resource, "0")
+
 
 class Cohort(NamedTuple):
     """Queues, or cohorts, that lend each other what they do not use."""
@@ -89,11 +116,10 @@ class Queues(NamedTuple):
         """The queue of a name."""
         return next((queue for queue in self.queues if queue.name == name), None)
 
-    def root(self, cohort: str) -> str:
-        """The cohort that holds a cohort and all that are beside it."""
+    def above(self, cohort: str) -> list[str]:
+        """A cohort and those that hold it, the topmost last."""
         parents = {each.name: each.parent for each in self.cohorts}
-        seen = {cohort}
-        while (parent := parents.get(cohort)) and parent not in seen:
-            seen.add(parent)
-            cohort = parent
-        return cohort
+        done = [cohort]
+        while (parent := parents.get(done[-1])) and parent not in done:
+            done.append(parent)
+        return done

@@ -55,7 +55,7 @@ def claim(entry: Claim) -> dict[str, str]:
 
 def _gang(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     gangs = cluster.kubernetes.features.get("gangs")
-    if gangs is None or not workload.gang:
+    if gangs is None or not workload.gang or not cluster.own_gangs:
         return {}
     if gangs.kind == "Workload":
         return {"workloadRef": {"name": Slot("name"), "podGroup": PODS}}
