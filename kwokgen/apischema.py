@@ -21,6 +21,8 @@ OURS = {
     ("kueue.x-k8s.io", "LocalQueue"): "kueue/localqueue",
     ("kueue.x-k8s.io", "ResourceFlavor"): "kueue/resourceflavor",
     ("kueue.x-k8s.io", "WorkloadPriorityClass"): "kueue/workloadpriorityclass",
+    ("scheduling.run.ai", "Queue"): "kai/queue",
+    ("scheduling.volcano.sh", "Queue"): "volcano/queue",
 }
 """Schemas that kwokgen ships, by group and kind."""
 Finding = tuple[tuple[str | int, ...], str]

@@ -53,7 +53,12 @@ def _queues(cluster: Cluster) -> Iterator[str]:
     """The queue system, and what its own configuration must say for the queues of the bundle."""
     queues = cluster.queues
     if queues.queues and queues.system.form != "default":
-        yield f"{queues.system.name} {queues.system.release}: without it its kinds of objects are refused"
+        yield (
+            f"{queues.system.name} {queues.system.release}".strip()
+            + ": without it, its objects are refused, and jobs wait"
+        )
+    if queues.queues and queues.system.namespace:
+        yield f"namespace {queues.system.namespace}"
     if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
         yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
 
