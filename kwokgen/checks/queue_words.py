@@ -28,16 +28,21 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         if word not in system.words:
             message = f"{system.name} has no {WORDS.get(word, word)}"
             yield Problem(pos, ID, message, "it is left out", "warning")
-    for queue in cluster.queues.queues if system.resources is not None else ():
-        for quota in queue.quotas:
-            for resource in sorted(quota.amounts.keys() - system.resources):
-                message = f"{system.name} has no quota of {resource}"
-                yield Problem(quota.at.pos("resources", resource), ID, message, "it is left out", "warning")
+    yield from _uncounted(cluster)
     for workload in () if cluster.own_gangs else cluster.workloads:
         for index, claim in enumerate(workload.claims):
             if claim.of_gang:
                 message = f"{system.name} has gangs of its own, which have no claims"
                 yield Problem(workload.at.pos("claims", index), ID, message, "share the claim otherwise")
+
+
+def _uncounted(cluster: Cluster) -> Iterator[Problem]:
+    """Quotas of what the system does not count."""
+    counted = cluster.queues.system.resources
+    for quota in (quota for queue in cluster.queues.queues for quota in queue.quotas):
+        for resource in sorted({*quota.amounts} - (counted or {*quota.amounts})):
+            message = f"{cluster.queues.system.name} has no quota of {resource}"
+            yield Problem(quota.at.pos("resources", resource), ID, message, "it is left out", "warning")
 
 
 def _used(cluster: Cluster) -> Iterator[tuple[str, Pos]]:

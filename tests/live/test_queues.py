@@ -265,3 +265,21 @@ def holds(served: Any, written: Any) -> bool:
     if isinstance(written, list):
         return len(served) == len(written) and all(map(holds, served, written))
     return bool(served == written)
+
+
+def test_volcano_has_such_queues(cluster: Cluster, tmp_path: Path) -> None:
+    """By definitions that are generated from its public Go types: taken without a warning, and once."""
+    definitions, folder = str(tmp_path / "definitions"), bundle("volcano", cluster.minor, tmp_path / "b")
+    package = "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+    made = ("crd:allowDangerousTypes=true", f"paths={package}", f"output:crd:dir={definitions}")
+    programs.run("volcano", "controller-gen", *made)
+    try:
+        cluster.kubectl("apply", "--server-side", "-f", definitions)
+        cluster.kubectl("wait", "--for=condition=Established", "-f", definitions)
+        queues = str(folder / "70-queues.yaml")
+        assert cluster.kubectl("apply", "--validate=strict", "-f", queues).stderr == ""
+        again = cluster.kubectl("apply", "-f", queues).stdout.splitlines()
+        assert [line for line in again if not line.endswith(" unchanged")] == []
+        cluster.kubectl("delete", "-f", queues)
+    finally:
+        cluster.kubectl("delete", "-f", definitions)
