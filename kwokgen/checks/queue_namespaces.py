@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.queue import Queue
+from kwokgen.model.quota import DEVICES, of_class
 from kwokgen.problem import Problem
 
 ID = "queue-namespace"
@@ -22,6 +23,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for queue in cluster.queues.queues:
         if queue.total and cluster.home(queue.name):
             yield from _silent(cluster, queue)
+            yield from _uncounted(cluster, queue)
         elif queue.total and cluster.queued(queue.name):
             message = (
                 f'the namespaces of the queue "{queue.name}" are not its own, and a ResourceQuota is of a namespace'
@@ -36,3 +38,16 @@ def _silent(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
                 message = f'its containers ask for no {resource}, of which the queue "{queue.name}" has a quota'
                 hint = "the namespace refuses such pods: say so in container.resources"
                 yield Problem(workload.at.pos(), ID, message, hint)
+
+
+def _uncounted(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
+    """Devices of a driver by a class of one's own: a namespace counts them by class."""
+    for workload in cluster.queued(queue.name):
+        for index, claim in enumerate(workload.claims):
+            names = {ask.device_class for request in claim.requests for ask in request.asks}
+            for name in sorted(names):
+                counted = cluster.queues.classes.get(name, of_class(name))
+                if counted in queue.total and counted != of_class(name):
+                    message = f'devices of the class "{name}" are not counted against the quota of {counted}'
+                    hint = f"a namespace counts by class: let the claim ask for {counted.removesuffix(DEVICES)}"
+                    yield Problem(workload.at.pos("claims", index), ID, message, hint, "warning")

@@ -13,6 +13,7 @@ from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
 from kwokgen.resources import _failures, _pods, _queues
 from kwokgen.resources._common import owned
+from kwokgen.resources._queues import Marks
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
 
@@ -60,7 +61,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pod": _pods.template(cluster, workload),
         }
         document = render(workload.template, values)
-        problems = missing(workload.template, WORDS)
+        problems = missing(workload.template, (*WORDS, *_of_queues(marks)))
         if problems:
             raise KwokgenError(*problems)
         yield Series(
@@ -70,6 +71,14 @@ def build(cluster: Cluster) -> Iterator[Series]:
             by=workload.template.file,
             columns=_columns(cluster, workload),
         )
+
+
+def _of_queues(marks: Marks) -> Iterator[str]:
+    """What else a template must take, or its jobs pass their queue by."""
+    if marks.suspend:
+        yield "suspend"
+    if marks.job_annotations:
+        yield "annotations"
 
 
 def named(workload: Workload) -> Column:

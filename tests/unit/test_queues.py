@@ -25,7 +25,7 @@ queues:
   cohorts: [{name: top}]
   list:
   - {name: research, cohort: teams, quota: [{pool: big, gpus: 8}, {pool: small, resources: {cpu: 1}}], borrow: true}
-  - {name: product, cohort: teams, quota: [{pool: big, gpus: 8, resources: {memory: 48Gi}}], borrow: [{pool: big, gpus: 4}]}
+  - {name: product, cohort: teams, quota: [{pool: big, gpus: 8, resources: {memory: 49152Mi}}], borrow: [{pool: big, gpus: 4}]}
 workloads:
 - {name: train, kind: job, pods: 4, gpus: 2, pools: [big], queue: research, priority: 10, gang: true, container: {resources: {cpu: 4, memory: 1Gi, ephemeral-storage: 1Gi}}}
 - {name: serve, kind: job, namespace: p, gpus: 1, pools: [big], queue: product, priority: -1, container: {resources: {cpu: 1, memory: 2Gi}}}
@@ -40,7 +40,7 @@ def under(folder: Path, system: str) -> dict[tuple[str, str, str], dict[str, Any
 
 
 def test_a_queue_has_all_there_is_of_what_no_quota_names(tmp_path: Path) -> None:
-    """Or Kueue lets in nothing that asks for it; in the order of coveredResources, which its webhook asks for."""
+    """C36: or Kueue lets in nothing that asks for it; in the order of coveredResources, which its webhook asks for."""
     spec = under(tmp_path, "kueue")["ClusterQueue", "", "research"]["spec"]
     (group,) = spec["resourceGroups"]
     assert group["coveredResources"] == ["cpu", "ephemeral-storage", "memory", "example.com/gpu"]
@@ -59,7 +59,7 @@ def test_what_may_be_borrowed_is_said_of_what_the_quota_names(tmp_path: Path) ->
 
 
 def test_a_flavor_puts_up_with_what_its_jobs_do(tmp_path: Path) -> None:
-    """In the same words: Kueue adds those that a job has not, and a second apply would take them away again."""
+    """C02: in the same words: Kueue adds those that a job has not, and a second apply would take them away again."""
     done = under(tmp_path, "kueue")
     flavor = done["ResourceFlavor", "", "t-big"]["spec"]
     assert flavor["nodeLabels"] == {"app.kubernetes.io/instance": "t", "kwokgen.io/pool": "big"}
@@ -73,6 +73,7 @@ def pod(done: dict[tuple[str, str, str], dict[str, Any]], namespace: str, job: s
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_job_says_its_queue_and_its_priority_in_the_systems_words(system: str, tmp_path: Path) -> None:
+    """C34: a pod without KAI's label is no pod of its."""
     done = under(tmp_path, system)
     job, meta, spec = done["Job", "r", "train-0"], pod(done, "r", "train-0"), pod(done, "r", "train-0")["spec"]
     labels, notes = job["metadata"]["labels"], job["metadata"].get("annotations", {})
@@ -107,7 +108,7 @@ def test_gangs_are_kubernetes_own_unless_the_scheduler_has_its_own(system: str, 
 
 
 def test_placeholders_put_up_with_what_the_pods_do(tmp_path: Path) -> None:
-    """YuniKorn makes them of the task group alone."""
+    """C02: YuniKorn makes them of the task group alone."""
     made = pod(under(tmp_path, "yunikorn"), "r", "train-0")
     (group,) = json.loads(made["metadata"]["annotations"]["yunikorn.apache.org/task-groups"])
     assert group["tolerations"] == made["spec"]["tolerations"]
@@ -131,6 +132,7 @@ def test_yunikorns_file_has_its_form(tmp_path: Path) -> None:
 
 
 def test_quotas_of_the_default_scheduler_are_of_namespaces(tmp_path: Path) -> None:
+    """C46: in the server's spelling."""
     done = under(tmp_path, "default")
     hard = done["ResourceQuota", "p", "product"]["spec"]["hard"]
     assert hard == {"requests.memory": "48Gi", "requests.example.com/gpu": "8"}
