@@ -19,12 +19,12 @@ SPEC = """
 namespaces: [{name: r}, {name: p}]
 pools:
 - {name: big, count: 2, machine: {cpu: 64, memory: 64Gi, ephemeral-storage: 1Ti, pods: 110}, gpus: {driver: gpu.example.com, count: 8, resource: example.com/gpu}, expose: extended-resource, taints: [{key: gpu, effect: NoSchedule}]}
-- {name: small, count: 3, machine: {cpu: 500m, memory: 1Gi}}
+- {name: small, count: 3, machine: {cpu: 500m, memory: 1Gi, pods: 20}}
 queues:
   system: SYSTEM
   cohorts: [{name: top}]
   list:
-  - {name: research, cohort: teams, quota: [{pool: big, gpus: 8}, {pool: small, resources: {cpu: 1}}], borrow: true}
+  - {name: research, cohort: teams, quota: [{pool: big, gpus: 8}, {pool: small, resources: {pods: 40}}], borrow: true}
   - {name: product, cohort: teams, quota: [{pool: big, gpus: 8, resources: {memory: 49152Mi}}], borrow: [{pool: big, gpus: 4}]}
 workloads:
 - {name: train, kind: job, pods: 4, gpus: 2, pools: [big], queue: research, priority: 10, gang: true, container: {resources: {cpu: 4, memory: 1Gi, ephemeral-storage: 1Gi}}}
@@ -43,9 +43,9 @@ def test_a_queue_has_all_there_is_of_what_no_quota_names(tmp_path: Path) -> None
     """C36: or Kueue lets in nothing that asks for it; in the order of coveredResources, which its webhook asks for."""
     spec = under(tmp_path, "kueue")["ClusterQueue", "", "research"]["spec"]
     (group,) = spec["resourceGroups"]
-    assert group["coveredResources"] == ["cpu", "ephemeral-storage", "memory", "example.com/gpu"]
+    assert group["coveredResources"] == ["cpu", "ephemeral-storage", "memory", "pods", "example.com/gpu"]
     found = {each["name"]: [one["nominalQuota"] for one in each["resources"]] for each in group["flavors"]}
-    assert found == {"t-big": ["128", "2Ti", "128Gi", "8"], "t-small": ["1", "0", "3Gi", "0"]}
+    assert found == {"t-big": ["128", "2Ti", "128Gi", "220", "8"], "t-small": ["1500m", "0", "3Gi", "40", "0"]}
     assert all([one["name"] for one in each["resources"]] == group["coveredResources"] for each in group["flavors"])
 
 
@@ -125,7 +125,7 @@ def test_yunikorns_file_has_its_form(tmp_path: Path) -> None:
     assert list(validator.iter_errors(found)) == []
     (teams,) = [each for each in found["partitions"][0]["queues"][0]["queues"] if each["name"] == "teams"]
     research, product = teams["queues"]
-    assert research["resources"] == {"guaranteed": {"vcore": "1", "example.com/gpu": "8"}}
+    assert research["resources"] == {"guaranteed": {"example.com/gpu": "8", "pods": "40"}}
     assert product["resources"]["max"] == {"memory": "48Gi", "example.com/gpu": "12"}
     found["partitions"][0]["queues"][0]["queue"] = found["partitions"][0]["queues"][0].pop("queues")
     assert not validator.is_valid(found)
@@ -136,7 +136,7 @@ def test_quotas_of_the_default_scheduler_are_of_namespaces(tmp_path: Path) -> No
     done = under(tmp_path, "default")
     hard = done["ResourceQuota", "p", "product"]["spec"]["hard"]
     assert hard == {"requests.memory": "48Gi", "requests.example.com/gpu": "8"}
-    assert done["ResourceQuota", "r", "research"]["spec"]["hard"]["requests.cpu"] == "1"
+    assert done["ResourceQuota", "r", "research"]["spec"]["hard"]["pods"] == "40"
     assert not {kind for kind, _, _ in done} & {"ClusterQueue", "LocalQueue", "ResourceFlavor", "Queue"}
 
 
