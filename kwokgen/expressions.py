@@ -38,8 +38,8 @@ def check(cluster: Cluster) -> tuple[Problem, ...]:
     questions = [
         question
         for lifecycle in cluster.own_lifecycles
-        for number, stage in enumerate(lifecycle.stages)
-        for question in _questions(lifecycle, number, stage)
+        for stage in lifecycle.stages
+        for question in _questions(lifecycle, stage)
     ]
     if not questions:
         return ()
@@ -61,8 +61,8 @@ def held(questions: Sequence[Question]) -> list[bool]:
     return [_holds(question, _present(answer)) for question, answer in zip(questions, answers, strict=True)]
 
 
-def _questions(lifecycle: Lifecycle, number: int, stage: Stage) -> Iterator[Question]:
-    at = lifecycle.entry.below("stages", number)
+def _questions(lifecycle: Lifecycle, stage: Stage) -> Iterator[Question]:
+    at = lifecycle.entry.below("stages", stage.number)
     for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ())):
         pos = at.pos("selector", "matchExpressions", index, "key")
         values = tuple(expression.get("values", ()))

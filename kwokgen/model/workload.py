@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from kwokgen.model.amounts import worth
 from kwokgen.model.claim import Claim
-from kwokgen.model.failure import Failure
-from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.failure import Failure, Unpulled
+from kwokgen.model.lifecycle import Lifecycle, Time
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
@@ -23,13 +23,6 @@ class Container(NamedTuple):
     command: tuple[str, ...]
     requests: Mapping[str, str]
     limits: Mapping[str, str]
-
-
-class RunTime(NamedTuple):
-    """Bounds of a run time in milliseconds; equal where it is fixed."""
-
-    shortest: int
-    longest: int
 
 
 class Workload(NamedTuple):
@@ -59,10 +52,11 @@ class Workload(NamedTuple):
     policies: Mapping[str, Any]
     lifecycle: Lifecycle
     default_lifecycle: bool
-    run: RunTime | None
+    run: Time | None
     failures: tuple[Failure, ...]
     queue: str | None
     priority: int | None
+    unpulled: tuple[Unpulled, ...]
     template: Template
     at: Place
 

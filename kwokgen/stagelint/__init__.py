@@ -59,7 +59,7 @@ def between(lifecycle: Lifecycle, functions: frozenset[str]) -> tuple[Problem, .
 
 
 def _stages(lifecycle: Lifecycle) -> Iterator[Place]:
-    return (lifecycle.entry.below("stages", number) for number, _ in enumerate(lifecycle.stages))
+    return (lifecycle.entry.below("stages", stage.number) for stage in lifecycle.stages)
 
 
 def _problem(place: Place, stage: Stage, finding: Finding) -> Problem:

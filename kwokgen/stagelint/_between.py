@@ -120,14 +120,14 @@ def _changing(value: Any, key: str = "") -> str:
 
 def _phases(lifecycle: Lifecycle) -> Iterator[Problem]:
     """Stages for a phase that no object comes into."""
-    for number, stage in enumerate(lifecycle.stages):
+    for stage in lifecycle.stages:
         others = " ".join(text for other in lifecycle.stages if other is not stage for text in other.templates)
         for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ())):
             phases = set(expression.get("values", ()))
             if expression["key"] != ".status.phase" or expression["operator"] != "In" or phases & BORN[lifecycle.kind]:
                 continue
             if not any(phase in others for phase in phases) and not re.search(r"phase\W+\{\{", others):
-                pos = lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "values")
+                pos = lifecycle.entry.pos("stages", stage.number, "selector", "matchExpressions", index, "values")
                 message = f'"{stage.step}" is never played: no other Stage of the lifecycle writes this phase'
                 hint = "a phase is what a Stage writes; only a new pod is Pending by itself"
                 # A node is rendered, and a patch may have given it a phase.
@@ -152,4 +152,4 @@ def _other(lifecycle: Lifecycle, stage: Stage) -> Related:
 
 
 def _at(lifecycle: Lifecycle, stage: Stage, *path: str) -> Any:
-    return lifecycle.entry.pos("stages", lifecycle.stages.index(stage), *path)
+    return lifecycle.entry.pos("stages", stage.number, *path)

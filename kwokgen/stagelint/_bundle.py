@@ -42,14 +42,14 @@ def _delayed_anew(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:
     if not faults:
         return
     functions = cluster.controller.kwok.called(lifecycle.kind)
-    for number, stage in enumerate(lifecycle.stages):
+    for stage in lifecycle.stages:
         delay = stage.spec.get("delay", {})
         fixed = delay.get("durationMilliseconds", 0) and "durationFrom" not in delay
         if fixed and _runs(stage) and not _beats(stage, functions):
             message = f'each write of the fault "{faults[0].name}" begins this delay anew'
             hint = "add until: the moment it ends, which no write puts off"
             related = (Related(faults[0].at.pos(), "writes to the same nodes"),)
-            pos = lifecycle.entry.pos("stages", number, "delay")
+            pos = lifecycle.entry.pos("stages", stage.number, "delay")
             yield Problem(pos, CODE, message, hint, "warning", related)
 
 

@@ -22,9 +22,9 @@ def matching(lifecycle: Lifecycle, things: Sequence[Thing]) -> list[tuple[Stage,
     # One expression after the other: to compile one takes as long as to ask it of a hundred objects.
     asked = [
         expressions.Question(pos, expression["key"], thing, expression["operator"], tuple(expression.get("values", ())))
-        for number, stage in enumerate(lifecycle.stages)
+        for stage in lifecycle.stages
         for index, expression in enumerate(stage.spec["selector"].get("matchExpressions", ()))
-        for pos in [lifecycle.entry.pos("stages", number, "selector", "matchExpressions", index, "key")]
+        for pos in [lifecycle.entry.pos("stages", stage.number, "selector", "matchExpressions", index, "key")]
         for thing in things
     ]
     held = iter(expressions.held(asked))

@@ -36,6 +36,8 @@ claims:
 - name: side
   requests:
   - {deviceClassName: gpu.nvidia.com, sharing: {by: mps, activeThreadPercentage: 20, pinnedMemory: 5Gi}}
+faults:
+- {name: gone, fault: node-gone, where: {pool: a}, start: {after: 1h}}
 """
 
 
@@ -111,6 +113,14 @@ ENTRIES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...], str]] = {
     "a profile that each partition has as well": (
         *("drivers", NAME, {"extends": NAME, "partitions": {"attributes": {"profile": "mine"}}}),
         *(("partitions", "attributes", "!profile"), '"profile" says the attribute "profile" of each partition as well'),
+    ),
+    "a node that is gone and cordoned": (
+        *("faults", "node-gone", {"extends": "node-gone", "effects": {"cordon": True}}),
+        *(("effects", "!cordon"), 'a node that is gone has no "cordon"'),
+    ),
+    "a GPU that is gone with its node": (
+        *("faults", "node-gone", {"extends": "node-gone", "of": "gpu"}),
+        *(("of",), "a node is gone, not a GPU of it"),
     ),
     "a gate that the minor does not know": (
         *("kubernetes", "1.37", {"extends": "1.37", "features": {"partitions": {"gates": ["DRAPartitions"]}}}),
@@ -197,5 +207,5 @@ def test_a_template_without_what_makes_it_one_of_the_bundle(tmp_path: Path, word
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_of_the_catalogue_keep_its_rules(kind: str) -> None:
     """Those that ship are not checked again when they are read."""
-    nodes = [builtin_node(kind, name) for name in Catalog().names(kind)]
+    nodes = [Catalog().whole(kind, builtin_node(kind, name)) for name in Catalog().names(kind)]
     assert [problem for node in nodes for problem in check(kind, node.plain(), Place(node))] == []
