@@ -1,4 +1,4 @@
-"""The JSON Schemas of Kubernetes' kinds, as kubernetes-validate ships them, and our own of KWOK's."""
+"""The JSON Schemas of Kubernetes' kinds, as kubernetes-validate ships them, and our own of others'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ from kwokgen import schemas
 from kwokgen.conform import found
 from kwokgen.series import Document
 
-KWOK = {"Stage": "kwok/stage", "KwokConfiguration": "kwok/kwokconfiguration"}
+OURS = {
+    ("kwok.x-k8s.io", "Stage"): "kwok/stage",
+    ("config.kwok.x-k8s.io", "KwokConfiguration"): "kwok/kwokconfiguration",
+    ("kueue.x-k8s.io", "ClusterQueue"): "kueue/clusterqueue",
+    ("kueue.x-k8s.io", "Cohort"): "kueue/cohort",
+    ("kueue.x-k8s.io", "LocalQueue"): "kueue/localqueue",
+    ("kueue.x-k8s.io", "ResourceFlavor"): "kueue/resourceflavor",
+    ("kueue.x-k8s.io", "WorkloadPriorityClass"): "kueue/workloadpriorityclass",
+    ("scheduling.run.ai", "Queue"): "kai/queue",
+    ("scheduling.volcano.sh", "Queue"): "volcano/queue",
+}
+"""Schemas that kwokgen ships, by group and kind."""
 Finding = tuple[tuple[str | int, ...], str]
 
 
@@ -49,8 +60,8 @@ def _validator(version: str, kind: str, minor: str) -> Any:
     """The kept validator of a kind; None if the minor does not have it."""
     from jsonschema import Draft202012Validator
 
-    if kind in KWOK:
-        return Draft202012Validator(schemas.load(KWOK[kind]))
+    if (ours := OURS.get((version.rpartition("/")[0], kind))) is not None:
+        return Draft202012Validator(schemas.load(ours))
     reference = _references(minor).get((version, kind))
     if reference is None:
         return None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from math import ceil
+from typing import Any
 
 from kwokgen.formats import quantity
 from kwokgen.model.claim import Ask
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Listed, Policy
 from kwokgen.model.place import Place
+from kwokgen.model.quota import of_class
 from kwokgen.model.taint import Taint
 from kwokgen.model.target import Requirements
 from kwokgen.model.workload import Workload
@@ -34,6 +37,7 @@ def requirements(cluster: Cluster) -> Requirements:
             "a KWOK controller that takes Stages as objects and manages nodes annotated kwok.x-k8s.io/node=fake"
         )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
+    others += _queues(cluster)
     known = cluster.kubernetes.features
     features = [known[feature] for feature in asked if feature in known]
     gates = [gate for feature in features for gate in feature.gates]
@@ -45,6 +49,37 @@ def requirements(cluster: Cluster) -> Requirements:
     )
 
 
+def _queues(cluster: Cluster) -> Iterator[str]:
+    """The queue system, and what its own configuration must say for the queues of the bundle."""
+    queues = cluster.queues
+    if queues.queues and queues.system.form != "default":
+        yield (
+            f"{queues.system.name} {queues.system.release}".strip()
+            + ": without it, its objects are refused, and jobs wait"
+        )
+    if queues.queues and queues.system.namespace:
+        yield f"namespace {queues.system.namespace}"
+    if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
+        yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
+
+
+def kueue(cluster: Cluster) -> dict[str, Any]:
+    """What of Kueue's Configuration is not as it comes: https://kueue.sigs.k8s.io/docs/reference/kueue-config.v1beta2/ ."""
+    done: dict[str, Any] = {}
+    claims = (claim for workload in cluster.workloads if workload.queue for claim in workload.claims)
+    classes = sorted({ask.device_class for claim in claims for request in claim.requests for ask in request.asks})
+    counted: dict[str, list[str]] = {}
+    for name in classes:
+        counted.setdefault(cluster.queues.classes.get(name, of_class(name)), []).append(name)
+    if counted:
+        mappings = [{"name": name, "deviceClassNames": names} for name, names in counted.items()]
+        done |= {"featureGates": {"DynamicResourceAllocation": True}, "resources": {"deviceClassMappings": mappings}}
+    queues, cohorts = cluster.queues.queues, cluster.queues.cohorts
+    if any(queue.weight for queue in queues) or any(cohort.weight for cohort in cohorts):
+        done["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+    return done
+
+
 def used(cluster: Cluster) -> Iterator[Use]:
     """Every feature of DRA beyond plain devices and claims, at each place that asks for it."""
     for devices in cluster.published:
@@ -54,7 +89,7 @@ def used(cluster: Cluster) -> Iterator[Use]:
         yield from _effect(rule.taint, rule.at)
     yield from _classes(cluster)
     yield from _claims(cluster)
-    for workload in cluster.workloads:
+    for workload in cluster.workloads if cluster.own_gangs else ():
         yield from _gang(workload)
 
 

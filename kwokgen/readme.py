@@ -19,7 +19,8 @@ ALWAYS = (
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     ("rbac.authorization.k8s.io/v1", "Role"),
     ("rbac.authorization.k8s.io/v1", "RoleBinding"),
-    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ServiceAccount")),
+    ("scheduling.k8s.io/v1", "PriorityClass"),
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ResourceQuota", "ServiceAccount")),
 )
 """Every kind that a bundle can have and that every cluster knows."""
 DEVICES = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
@@ -33,6 +34,7 @@ def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str
         _needed(cluster),
         _apply(cluster, apply, kustomized=kustomized),
         _wait(cluster),
+        _queues(cluster),
         _faults(cluster),
         _end(cluster, series, apply),
     )
@@ -75,6 +77,7 @@ def _needed(cluster: Cluster) -> Iterator[str]:
 
 
 def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
+    again = "A second apply changes nothing" + (", but see Queues." if _by_kueue(cluster) else ".")
     yield "## Apply"
     yield ""
     yield "```sh"
@@ -85,15 +88,15 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     yield "```"
     yield ""
     if cluster.controller.crd and cluster.controller.run != "existing":
-        yield "`apply --server-side -f` does as well, in the same steps. A second apply changes nothing."
+        yield f"`apply --server-side -f` does as well, in the same steps. {again}"
         if kustomized:
             yield "`kubectl apply -k .` needs the definition as well: it is for a cluster that has it already."
     elif "--server-side" in apply:
-        yield "An object is larger than client-side apply can keep. `create -f .` does as well. A second apply changes nothing."
+        yield f"An object is larger than client-side apply can keep. `create -f .` does as well. {again}"
     elif kustomized:
-        yield "`kubectl apply -k .`, `apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing."
+        yield f"`kubectl apply -k .`, `apply --server-side -f .` and `create -f .` do as well. {again}"
     else:
-        yield "`apply --server-side -f .` and `create -f .` do as well. A second apply changes nothing. There is no Kustomization:"
+        yield f"`apply --server-side -f .` and `create -f .` do as well. {again} There is no Kustomization:"
         yield "kustomize takes minutes for this many objects. Files of nodes and slices may be applied side by side."
     yield ""
     if cluster.controller.run == "outside":
@@ -132,6 +135,24 @@ def _patience(cluster: Cluster) -> int:
     return 10 + max(ceil((pool.lifecycle.ready or (0, 0))[1] / 60_000) for pool in cluster.pools)
 
 
+def _by_kueue(cluster: Cluster) -> bool:
+    return bool(cluster.queues.queues) and cluster.queues.system.form == "kueue"
+
+
+def _queues(cluster: Cluster) -> Iterator[str]:
+    """What another program changes of the bundle's objects."""
+    if not _by_kueue(cluster):
+        return
+    yield "## Queues"
+    yield ""
+    yield "Jobs are created suspended. Kueue starts a job when its queue has room for all of its pods at once, and keeps them to"
+    yield "the nodes of one pool. `kubectl get workloads.kueue.x-k8s.io --all-namespaces` says who waits."
+    yield ""
+    yield "A second apply says `configured` of every job that Kueue has started: it suspends the job again, whose pods end, and"
+    yield "Kueue starts it anew; one that is done stays so. To leave jobs alone, apply the files before 80-workloads.yaml only."
+    yield ""
+
+
 def _faults(cluster: Cluster) -> Iterator[str]:
     """Commands only: what a fault does stands in `kwokgen plan`."""
     by_hand = [moment for moment in timeline(cluster) if moment.command]
@@ -159,6 +180,8 @@ def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
     rules = cluster.kubernetes.features.get("device-taint-rules")
     if rules and rules.api and not rules.runtime_config:
         possible.add((f"resource.k8s.io/{rules.api}", "DeviceTaintRule"))
+    if cluster.queues.queues:
+        possible |= {(version, kind) for kind, version in cluster.queues.system.kinds.items()}
     kinds = sorted({kind.lower() for _, kind in possible})
     versions = sorted({_allowed(version, kind) for version, kind in possible})
     yield "## Change, and delete"

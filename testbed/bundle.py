@@ -1,5 +1,6 @@
 """A rendered bundle folder in; its name, what it asks of a cluster, and its KWOK controllers out."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,13 +26,14 @@ class Controller:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """What a test or a person needs to know of a bundle to run it."""
+    """What a test or a person needs to know of a bundle to run it; `kueue` is what it wants of Kueue's Configuration."""
 
     folder: Path
     name: str
     gates: tuple[str, ...]
     runtime_config: tuple[str, ...]
     controllers: tuple[Controller, ...]
+    kueue: dict[str, Any] | None
 
     @property
     def selector(self) -> str:
@@ -53,6 +55,7 @@ def read(folder: Path) -> Bundle:
         gates=_required("feature gate", needs),
         runtime_config=_required("runtime-config", needs),
         controllers=(*_deployed(documents), *_outside(folder, name)),
+        kueue=_kueue(needs),
     )
 
 
@@ -76,6 +79,13 @@ def _name(folder: Path, documents: list[dict[str, Any]]) -> str:
 
 def _required(what: str, readme: str) -> tuple[str, ...]:
     return tuple(re.findall(rf"^- {what}: `([^`]+)`", readme, re.MULTILINE))
+
+
+def _kueue(readme: str) -> dict[str, Any] | None:
+    if not re.search(r"^- kueue v", readme, re.MULTILINE):
+        return None
+    said = re.search(r"^- Kueue's Configuration: `(.+)`$", readme, re.MULTILINE)
+    return dict(json.loads(said[1])) if said else {}
 
 
 def _deployed(documents: list[dict[str, Any]]) -> Iterator[Controller]:

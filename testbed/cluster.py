@@ -19,6 +19,7 @@ from testbed.components import Plan
 from testbed.processes import Process
 
 STATE = "state.json"
+KUEUE = "kueue"
 
 
 @dataclass(kw_only=True)
@@ -120,6 +121,25 @@ class Cluster:
         self._ready(started, f"http://127.0.0.1:{port}/healthz")
         return started
 
+    def kueue(self, wanted: dict[str, Any]) -> Process:
+        """Start Kueue with its definitions, `wanted` in its Configuration; a second call starts it anew."""
+        for process in [each for each in self.running if each.name == KUEUE]:
+            self.end(process)
+        definitions = programs.module_dir("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd" / "bases"
+        self.kubectl("apply", "--server-side", "-f", str(definitions))
+        self.kubectl("wait", "--for=condition=Established", "-f", str(definitions))
+        health, etc = self._reserve(), self.folder / "etc"
+        certificates = etc / components.KUEUE_CERTIFICATES
+        certificates.mkdir(parents=True, exist_ok=True)
+        for name in (credentials.CERTIFICATE, credentials.KEY):
+            shutil.copy(self.folder / name, certificates)
+        config = components.kueue_config(wanted, certificates=self.folder, health=health, webhook=self._reserve())
+        file = self.folder / f"{KUEUE}.json"
+        file.write_text(json.dumps(config))
+        started = self._start(KUEUE, components.kueue(kubeconfig=self.kubeconfig, config=file), health, etc=etc)
+        self._ready(started, f"http://127.0.0.1:{health}/readyz")
+        return started
+
     def end(self, process: Process) -> None:
         """Stop one process of this cluster."""
         with processes.uninterrupted():
@@ -166,11 +186,11 @@ class Cluster:
         certificate = self.folder / credentials.CERTIFICATE
         readiness.wait(started, url, log=self._log(started.name), certificate=certificate, token=token)
 
-    def _start(self, name: str, command: list[str], port: int) -> Process:
+    def _start(self, name: str, command: list[str], port: int, *, etc: Path | None = None) -> Process:
         # What is about to start is on disk before it starts, so that `down` finds what a killed `up` left.
         with processes.uninterrupted():
             self._write_state(Process(name=name, pid=0, command=tuple(command), port=port))
-            started = processes.start(name, command, log=self._log(name), port=port, tied=not self.outlive)
+            started = processes.start(name, command, log=self._log(name), port=port, tied=not self.outlive, etc=etc)
             self.running.append(started)
             self._write_state()
         return started

@@ -4,10 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from testbed import programs
 from testbed.credentials import CERTIFICATE, KEY, SERVICE_ACCOUNT_KEY, TOKENS
 
+KUEUE_CERTIFICATES = Path("kueue", "metrics", "certs")
+"""Below /etc, where Kueue reads the certificate of its metrics: a path that no option changes."""
 AUDIT = "audit.log"
 """Who asked the API server for what: one JSON object a line."""
 
@@ -87,6 +90,25 @@ def kwok(*, kubeconfig: Path, config: Path, port: int) -> list[str]:
         f"--kubeconfig={kubeconfig}", f"--config={config}",
         "--node-ip=127.0.0.1", f"--server-address=127.0.0.1:{port}",
     ]  # fmt: skip
+
+
+def kueue(*, kubeconfig: Path, config: Path) -> list[str]:
+    """Kueue, outside of the cluster and without webhooks."""
+    return [str(programs.path("kueue", "kueue")), f"--kubeconfig={kubeconfig}", f"--config={config}"]
+
+
+def kueue_config(wanted: dict[str, Any], *, certificates: Path, health: int, webhook: int) -> dict[str, Any]:
+    """Its Configuration with what a bundle wants of it; the API server knows of no webhook, which must be served all the same."""
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"}, "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(certificates)},
+        "leaderElection": {"leaderElect": False}, "internalCertManagement": {"enable": False},
+        "clientConnection": {"qps": 500, "burst": 1000}, "integrations": {"frameworks": ["batch/job"]},
+        **wanted,
+        # It would serve on a port of all addresses.
+        "featureGates": {"VisibilityOnDemand": False, **wanted.get("featureGates", {})},
+    }  # fmt: skip
 
 
 def _serving(plan: Plan) -> tuple[str, str]:

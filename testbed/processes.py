@@ -18,6 +18,8 @@ from pathlib import Path
 from types import FrameType
 
 PR_SET_PDEATHSIG = 1
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # Loaded before any fork: the child may only call it.
@@ -80,11 +82,14 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool) -> Process:
-    """Start `command` in a session of its own (a terminal's Ctrl-C is ours to handle), output in `log`."""
+def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool, etc: Path | None = None) -> Process:
+    """Start `command` in a session of its own (a terminal's Ctrl-C is ours to handle), output in `log`.
+
+    With `etc` it finds that folder in the place of /etc, and nobody else does.
+    """
     if tied and threading.current_thread() is not threading.main_thread():
         raise RuntimeError(f"{name} would die with this thread; start it from the main thread")
-    prepare = _preparation(os.getpid() if tied else None)
+    prepare = _preparation(os.getpid() if tied else None, etc)
     with log.open("wb") as output:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
@@ -93,8 +98,10 @@ def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool
     return Process(name=name, pid=child.pid, command=tuple(command), port=port, child=child)
 
 
-def _preparation(parent: int | None) -> Callable[[], None]:
+def _preparation(parent: int | None, etc: Path | None) -> Callable[[], None]:
     def prepare() -> None:
+        if etc:
+            _replace_etc(os.fsencode(etc))
         # Started inside uninterrupted(), the program would never see SIGTERM.
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if parent is None:
@@ -104,6 +111,15 @@ def _preparation(parent: int | None) -> Callable[[], None]:
             os._exit(1)
 
     return prepare
+
+
+def _replace_etc(folder: bytes) -> None:
+    """In a mount namespace of its own; who is not root may have one within a user namespace of its own."""
+    if _libc.unshare(CLONE_NEWNS) and _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS):
+        raise OSError(ctypes.get_errno(), "no mount namespace")
+    private = _libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    if private or _libc.mount(folder, b"/etc", None, MS_BIND, None):
+        raise OSError(ctypes.get_errno(), "no mount over /etc")
 
 
 def stop(processes: Sequence[Process], patience: float = 2.0) -> None:

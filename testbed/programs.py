@@ -50,6 +50,12 @@ def module_dir(module: str, dependency: str) -> Path:
     return Path(out.strip())
 
 
+def run(module: str, program: str, *arguments: str) -> None:
+    """Run a built program that itself needs Go, where the versions of its module hold."""
+    environment = _environment() | {"PATH": f"{_go_program().parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run([str(path(module, program)), *arguments], cwd=MODULES / module, env=environment, check=True)
+
+
 @cache
 def _built(module: str) -> Path:
     source = MODULES / module
@@ -116,12 +122,15 @@ def _lock(folder: Path) -> Iterator[None]:
 
 
 def _go(*arguments: str, cwd: Path, capture: bool = False) -> str:
-    environment = os.environ | {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
     command = [str(_go_program()), *arguments]
     # By number: under pytest, sys.stderr may have no file behind it.
     stdout = subprocess.PIPE if capture else 2
-    done = subprocess.run(command, cwd=cwd, env=environment, check=True, text=True, stdout=stdout)
+    done = subprocess.run(command, cwd=cwd, env=_environment(), check=True, text=True, stdout=stdout)
     return done.stdout or ""
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
 
 
 @cache

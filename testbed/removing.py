@@ -8,7 +8,7 @@ from pathlib import Path
 from testbed import bundle as bundles
 from testbed import running
 from testbed.bundle import Bundle
-from testbed.cluster import Cluster
+from testbed.cluster import KUEUE, Cluster
 from testbed.running import Taking
 
 PATIENCE = 60
@@ -49,6 +49,9 @@ def remove(cluster: Cluster, bundle: Bundle) -> None:
     _delete(cluster, bundle, [kind for kind in kinds if kind != DEFINITIONS], f"--timeout={PATIENCE}s")
     _delete(cluster, bundle, [DEFINITIONS], f"--timeout={PATIENCE}s")
     _check_gone(cluster, bundle, _kinds(cluster))
+    # It lets go of its own objects, so it is the last to end.
+    for process in [each for each in cluster.running if each.name == KUEUE]:
+        cluster.end(process)
 
 
 def _kinds(cluster: Cluster) -> list[str]:

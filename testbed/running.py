@@ -8,15 +8,20 @@ from testbed.bundle import Bundle, Controller
 from testbed.cluster import Cluster
 from testbed.processes import Process
 
-FINISHED = {"Complete", "Failed", "Suspended"}
+FINISHED = {"Complete", "Failed"}
+SUSPENDED = "Suspended"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a bundle is: the state of each of its nodes and Jobs, as `kubectl get` shows it."""
+    """How far a bundle is: the state of each of its nodes and Jobs, as `kubectl get` shows it.
+
+    A suspended Job waits for a person, or where they are `queued` for its turn.
+    """
 
     nodes: dict[str, str]
     jobs: dict[str, str]
+    queued: bool = False
 
     @property
     def unready(self) -> list[str]:
@@ -25,8 +30,9 @@ class Progress:
 
     @property
     def unfinished(self) -> list[str]:
-        """The Jobs that still have to do: neither Complete nor Failed nor Suspended."""
-        return [name for name, state in self.jobs.items() if state not in FINISHED]
+        """The Jobs that still have to do: neither Complete nor Failed, nor waiting for a person."""
+        done = FINISHED if self.queued else {*FINISHED, SUSPENDED}
+        return [name for name, state in self.jobs.items() if state not in done]
 
     def __str__(self) -> str:
         said = f"{len(self.nodes) - len(self.unready)} of {len(self.nodes)} nodes Ready"
@@ -39,7 +45,8 @@ def progress(cluster: Cluster, bundle: Bundle) -> Progress:
     """Ask once. The server's own tables: ten thousand nodes as JSON are 30 MB a question."""
     nodes = _table(cluster, "nodes", "-l", bundle.selector)
     jobs = _table(cluster, "jobs.batch", "-l", bundle.selector, "--all-namespaces")
-    return Progress({row[0]: row[1] for row in nodes}, {f"{row[0]}/{row[1]}": row[2] for row in jobs})
+    states = {f"{row[0]}/{row[1]}": row[2] for row in jobs}
+    return Progress({row[0]: row[1] for row in nodes}, states, queued=bundle.kueue is not None)
 
 
 def _table(cluster: Cluster, *arguments: str) -> list[list[str]]:
@@ -82,7 +89,9 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 
 
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
-    """Give the bundle to the cluster and start its controllers."""
+    """Give the bundle to the cluster, with Kueue where it needs that, and start its controllers."""
+    if bundle.kueue is not None:
+        cluster.kueue(bundle.kueue)
     take(cluster, bundle)
     return play(cluster, bundle)
 

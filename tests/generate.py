@@ -41,6 +41,7 @@ SPEC = {
     "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
     "faults": [{"fault": "faults", "then": [{"fault": "faults"}]}],
     "claims": [{"requests": [{"model": "gpus"}]}],
+    "queues": {"system": "systems"},
     "workloads": [{"kind": "workloads"}],
 }
 """Where a blueprint names an entry of the catalogue."""

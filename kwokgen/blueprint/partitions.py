@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from kwokgen.blueprint.devices import Whole, fixed
 from kwokgen.blueprint.scope import Data, Scope
-from kwokgen.blueprint.tables import Profile, Slot, Table, placed, totals, worth
+from kwokgen.blueprint.tables import Profile, Slot, Table, placed, totals
 from kwokgen.catalog import Fact
 from kwokgen.catalog.rules import UUID
+from kwokgen.model.amounts import worth
 from kwokgen.model.device import Attribute, CounterSet, Device, Uuid
 from kwokgen.model.place import Place
 from kwokgen.problem import nearest, quoted

@@ -7,7 +7,7 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import faults, features, lifecycles, network, pools
+from kwokgen.blueprint import faults, features, lifecycles, network, pools, queues
 from kwokgen.blueprint.classes import by_name, device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
@@ -58,6 +58,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
         device_classes=classes,
         claims=claims,
+        queues=queues.queues(scope, spec, where, found, classes),
         workloads=(),
         faults=goes_wrong,
         patches=_patches(scope, spec, where),
@@ -67,7 +68,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     if known is not None:
         by_name(scope, whole.workloads, known)
     features.check(scope, whole)
-    return whole
+    return whole._replace(queues=queues.covered(whole))
 
 
 def _workloads(
@@ -82,6 +83,7 @@ def _workloads(
         classes=cluster.device_classes,
         namespaces=tuple(namespace.name for namespace in cluster.namespaces),
         written_pools=tuple(pool["name"] for pool in spec["pools"]),
+        queues=cluster.queues,
         seed=cluster.seed,
     )
     return parts.workloads(spec, at)

@@ -16,12 +16,14 @@ Named = TypeVar("Named")
 Data = dict[str, Any]
 SECTIONS = {
     "claim": {"claims"},
+    "cohort": {"queues"},
     "capacity of the devices": {"pools"},
     "device class": {"deviceClasses", "networkDevices", "pools"},
     "lifecycle of nodes": {"lifecycles"},
     "lifecycle of pods": {"lifecycles"},
     "namespace": {"namespaces"},
     "pool": {"pools"},
+    "queue": {"queues"},
 }
 """Where in `spec` the names of each sort are given."""
 

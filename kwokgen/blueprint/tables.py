@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, NamedTuple
 
-from kwokgen import formats
 from kwokgen.blueprint.scope import Scope, quantities
+from kwokgen.model.amounts import times, worth
 from kwokgen.model.place import Place
 
 
@@ -56,21 +55,10 @@ def totals(cuts: Table) -> dict[str, str]:
     filled = any(profile.size == cuts.slices for profile in cuts.profiles.values())
     done: dict[str, str] = {}
     for profile in cuts.profiles.values():
-        times = 1 if filled else cuts.slices // profile.size
+        factor = 1 if filled else cuts.slices // profile.size
         for name, value in profile.capacity.items():
-            done[name] = max(done.get(name, "0"), _times(value, times), key=worth)
+            done[name] = max(done.get(name, "0"), times(value, factor), key=worth)
     return done
-
-
-def _times(amount: str, times: int) -> str:
-    """A canonical quantity some times over, in its own unit."""
-    unit = amount.lstrip("0123456789.")
-    return formats.canonical(f"{Decimal(amount.removesuffix(unit)) * times:f}{unit}") if times > 1 else amount
-
-
-def worth(amount: str) -> Decimal:
-    """The number that a canonical quantity stands for."""
-    return formats.quantity(amount) or Decimal(0)
 
 
 def placed(cuts: Table, wanted: list[Profile]) -> list[Slot] | None:

@@ -16,6 +16,7 @@ from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.lifecycle import Lifecycle, Time
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
+from kwokgen.model.queue import Queues
 from kwokgen.model.taint import Taint
 from kwokgen.model.workload import Container, Workload
 from kwokgen.problem import Pos, quoted
@@ -32,6 +33,7 @@ class Parts:
     lifecycles: tuple[Lifecycle, ...]
     namespaces: tuple[str, ...]
     written_pools: tuple[str, ...]
+    queues: Queues
     seed: int
 
     def workloads(self, spec: Data, at: Place) -> tuple[Workload, ...]:
@@ -75,6 +77,8 @@ class Parts:
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
             failures=(),
+            queue=self._queue(item, at),
+            priority=item.get("priority"),
             unpulled=(),
             template=entries.template(fact),
             at=at,
@@ -85,6 +89,19 @@ class Parts:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}
         wanted = item.get("lifecycle", self.lifecycles[0].name)
         return self.scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of pods")
+
+    def _queue(self, item: Data, at: Place) -> str | None:
+        """The only queue is everybody's: of several, a job without one would pass all quotas by."""
+        names = [queue.name for queue in self.queues.queues]
+        if "queue" in item:
+            return (
+                item["queue"]
+                if self.scope.find(dict.fromkeys(names, True), item["queue"], at.pos("queue"), "queue")
+                else None
+            )
+        if len(names) > 1 and self.scope.intact(at):
+            self.scope.fail(at.pos(), "queue", f"the workload says none of the queues {quoted(names)}", "add queue")
+        return names[0] if len(names) == 1 else None
 
     def _parallelism(self, item: Data, at: Place) -> int:
         wanted: int = item.get("parallelism") or item["pods"]

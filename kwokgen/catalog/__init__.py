@@ -34,6 +34,7 @@ KINDS = {
     "steps/pod": "step",
     "owners": "owner",
     "workloads": "workload",
+    "systems": "system",
     "kubernetes": "kubernetes",
     "kwok": "kwok",
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kwokgen.catalog import Fact
+from kwokgen.model.queue import System, Trouble
 from kwokgen.model.target import Feature, Kubernetes, Kwok, Limits
 from kwokgen.model.template import Template
 
@@ -79,3 +80,19 @@ def kwok(fact: Fact) -> Kwok:
     common = {*functions["go"], *functions["sprig"], *functions["kwok"]}
     called = {kind: frozenset({*common, *functions.get(kind, ())}) for kind in ("", "Node", "Pod")}
     return Kwok(release=fact.name, image=fact.data["image"], template=template(fact), functions=called)
+
+
+def system(fact: Fact) -> System:
+    """A queue system of `catalog/systems/`."""
+    data = fact.data
+    return System(
+        name=fact.name,
+        form=data["form"],
+        release=data.get("release", ""),
+        scheduler=data.get("scheduler"),
+        namespace=data.get("namespace"),
+        kinds=data["kinds"],
+        words=frozenset(data["words"]),
+        resources=frozenset(data["resources"]) if "resources" in data else None,
+        faults={fault["id"]: Trouble(fault["summary"], fault["refuses"]) for fault in data["faults"]},
+    )

@@ -19,6 +19,16 @@ OF_JOBS = (
     "batch.kubernetes.io/job-completion-index",
 )
 """Labels of pods that the Job controller writes; another value is refused."""
+OF_QUEUES = {
+    "kueue": ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"),
+    "volcano": ("scheduling.volcano.sh/queue-name", "scheduling.volcano.sh/group-min-member"),
+    "yunikorn": (
+        *("yunikorn.apache.org/app-id", "yunikorn.apache.org/queue", "yunikorn.apache.org/task-groups"),
+        *("yunikorn.apache.org/task-group-name", "yunikorn.apache.org/schedulingPolicyParameters"),
+    ),
+    "kai": ("kai.scheduler/queue", "kai.scheduler/batch-min-member"),
+}
+"""What says a job's queue, by the system."""
 OF_NODES = ("kubernetes.io/hostname", "type", "kwok.x-k8s.io/node")
 
 
@@ -34,8 +44,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     for namespace in cluster.namespaces:
         yield from _reserved(namespace.at, "labels", namespace.labels, ())
     for workload in cluster.workloads:
-        yield from _reserved(workload.at, "labels", workload.labels, OF_JOBS)
-        yield from _reserved(workload.at, "annotations", workload.annotations, ())
+        queued = OF_QUEUES.get(cluster.queues.system.form, ()) if workload.queue else ()
+        yield from _reserved(workload.at, "labels", workload.labels, (*OF_JOBS, *queued))
+        yield from _reserved(workload.at, "annotations", workload.annotations, queued)
 
 
 def _reserved(at: Place, section: str, written: Mapping[str, str], more: tuple[str, ...]) -> Iterator[Problem]:

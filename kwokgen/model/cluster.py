@@ -11,6 +11,7 @@ from kwokgen.model.fault import Fault
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
+from kwokgen.model.queue import Queues
 from kwokgen.model.target import Kubernetes, Kwok
 from kwokgen.model.workload import Workload
 
@@ -78,6 +79,7 @@ class Cluster(NamedTuple):
     device_taint_rules: tuple[DeviceTaintRule, ...]
     device_classes: tuple[DeviceClass, ...]
     claims: tuple[Claim, ...]
+    queues: Queues
     workloads: tuple[Workload, ...]
     faults: tuple[Fault, ...]
     patches: tuple[Patch, ...]
@@ -102,3 +104,18 @@ class Cluster(NamedTuple):
     def nodes(self) -> int:
         """How many nodes there are."""
         return sum(pool.count for pool in self.pools)
+
+    def queued(self, queue: str) -> tuple[Workload, ...]:
+        """The workloads of a queue."""
+        return tuple(workload for workload in self.workloads if workload.queue == queue)
+
+    def home(self, queue: str) -> str | None:
+        """The namespace that has jobs of this queue, and of no other."""
+        homes = {workload.namespace for workload in self.queued(queue)}
+        others = {workload.namespace for workload in self.workloads if workload.queue != queue}
+        return homes.pop() if len(homes) == 1 and not homes & others else None
+
+    @property
+    def own_gangs(self) -> bool:
+        """Whether gangs are Kubernetes' own, and not those of another scheduler."""
+        return not self.queues.queues or self.queues.system.scheduler is None

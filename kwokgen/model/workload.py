@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from kwokgen.model.amounts import worth
 from kwokgen.model.claim import Claim
 from kwokgen.model.failure import Failure, Unpulled
 from kwokgen.model.lifecycle import Lifecycle, Time
@@ -28,6 +29,7 @@ class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
     `policies` are the fields of a JobSpec that say what it does with failed pods; `template` is its catalogue entry's.
+    `queue` is the name of its queue, None where there is none.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Workload(NamedTuple):
     default_lifecycle: bool
     run: Time | None
     failures: tuple[Failure, ...]
+    queue: str | None
+    priority: int | None
     unpulled: tuple[Unpulled, ...]
     template: Template
     at: Place
@@ -61,3 +65,12 @@ class Workload(NamedTuple):
         """Every container of a pod, and where it is written."""
         own = [(each, self.at.below("initContainers", index)) for index, each in enumerate(self.init_containers)]
         return ((self.container, self.at.below("container")), *own)
+
+    @property
+    def requests(self) -> Mapping[str, str]:
+        """What one pod asks for by resource, claims apart: init containers have ended before the main one starts."""
+        done: dict[str, str] = {}
+        for container, _ in self.containers:
+            for name, amount in {**container.requests, **container.limits}.items():
+                done[name] = max(done.get(name, "0"), amount, key=worth)
+        return done

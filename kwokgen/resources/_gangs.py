@@ -15,7 +15,7 @@ from kwokgen.series import Run, Series, Shape, Slot
 def gangs(cluster: Cluster, kind: str, by: str, spec: Callable[[Workload], dict[str, Any]]) -> Iterator[Series]:
     """Those of every workload with a gang, where the minor has them in the shape of `kind`."""
     feature = cluster.kubernetes.features.get("gangs")
-    for workload in cluster.workloads:
+    for workload in cluster.workloads if cluster.own_gangs else ():
         if workload.gang and feature and feature.kind == kind:
             document = {
                 "apiVersion": f"scheduling.k8s.io/{feature.api}",

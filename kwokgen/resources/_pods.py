@@ -8,15 +8,20 @@ from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import LIFECYCLE
 from kwokgen.model.workload import Container, Workload
-from kwokgen.resources import _failures
+from kwokgen.resources import _failures, _queues
 from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
 
 def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     """Metadata and spec of a workload's pods."""
-    meta = {"labels": _labels(workload), "annotations": _annotations(cluster, workload)}
-    return {"metadata": {key: value for key, value in meta.items() if value}, "spec": _spec(cluster, workload)}
+    marks = _queues.marks(cluster, workload)
+    meta = {
+        "labels": _labels(workload) | dict(marks.pod_labels),
+        "annotations": _annotations(cluster, workload) | dict(marks.pod_annotations),
+    }
+    spec = _spec(cluster, workload) | dict(marks.spec)
+    return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec}
 
 
 def _labels(workload: Workload) -> dict[str, Any]:
@@ -50,7 +55,7 @@ def claim(entry: Claim) -> dict[str, str]:
 
 def _gang(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     gangs = cluster.kubernetes.features.get("gangs")
-    if gangs is None or not workload.gang:
+    if gangs is None or not workload.gang or not cluster.own_gangs:
         return {}
     if gangs.kind == "Workload":
         return {"workloadRef": {"name": Slot("name"), "podGroup": PODS}}

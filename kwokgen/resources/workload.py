@@ -10,8 +10,9 @@ from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
-from kwokgen.resources import _failures, _pods
+from kwokgen.resources import _failures, _pods, _queues
 from kwokgen.resources._common import owned, seconds
+from kwokgen.resources._queues import Marks
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
 
@@ -45,20 +46,21 @@ def build(cluster: Cluster) -> Iterator[Series]:
     Raises KwokgenError for a template that fails, or that leaves out one of `WORDS`.
     """
     for workload in cluster.workloads:
+        marks = _queues.marks(cluster, workload)
         values = {
             "name": Slot("name"),
             "namespace": workload.namespace,
-            "labels": owned(cluster, workload.labels),
-            "annotations": dict(workload.annotations),
+            "labels": owned(cluster, {**workload.labels, **marks.job_labels}),
+            "annotations": {**workload.annotations, **marks.job_annotations},
             "pods": workload.pods,
             "parallelism": workload.parallelism,
-            "suspend": workload.suspend,
+            "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,
             "pod": _pods.template(cluster, workload),
         }
         document = render(workload.template, values)
-        problems = missing(workload.template, WORDS)
+        problems = missing(workload.template, (*WORDS, *_of_queues(marks)))
         if problems:
             raise KwokgenError(*problems)
         yield Series(
@@ -68,6 +70,14 @@ def build(cluster: Cluster) -> Iterator[Series]:
             by=workload.template.file,
             columns=_columns(cluster, workload),
         )
+
+
+def _of_queues(marks: Marks) -> Iterator[str]:
+    """What else a template must take, or its jobs pass their queue by."""
+    if marks.suspend:
+        yield "suspend"
+    if marks.job_annotations:
+        yield "annotations"
 
 
 def named(workload: Workload) -> Column:

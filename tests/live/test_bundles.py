@@ -1,7 +1,7 @@
 """Examples on a real control plane: taken the first time, played by KWOK, finished, and gone again.
 
 Those of DRA's features need gates on older minors: test_dra.py has them. Jobs that fail are never finished well:
-test_failures.py has those.
+test_failures.py has those. Those of a queue system need that: test_queues.py has them.
 """
 
 import json
@@ -21,12 +21,13 @@ from tests.live.rendering import BLUEPRINTS, bundle
 
 pytestmark = pytest.mark.live
 
+LEFT_OUT = ("dra-", "fault-", "flaky-", "kai", "kueue-", "volcano", "yunikorn-")
 JOBS_SECONDS = 150
 SLACK_SECONDS = 20
 """A busy machine plays a due Stage late; never early."""
 
 
-@pytest.mark.parametrize("name", [name for name in BLUEPRINTS if not name.startswith(("dra-", "fault-", "flaky-"))])
+@pytest.mark.parametrize("name", [name for name in BLUEPRINTS if not name.startswith(LEFT_OUT)])
 def test_a_bundle_is_taken_played_and_finished(name: str, cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
     """The server takes every object without a warning, once; nodes get Ready, jobs Complete, KWOK logs no error."""
     folder = bundle(name, cluster.minor, tmp_path / name)

@@ -202,6 +202,13 @@ RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
 FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
 LEFT_OUT = ("conditions", "deviceTaint")
+HAD = "quota: [{pool: b, gpus: 2}]"
+QUEUES = f"queues={{system: kueue, list: [{{name: one, cohort: top, {HAD}}}]}}"
+BORROWING = (QUEUES, "queues.list[0].borrow=[{pool: b, gpus: 1}]")
+COHORTS = (QUEUES, "queues.cohorts=[{name: top}, {name: over}]")
+PREEMPTING = (QUEUES, "queues.list[0].preemption={withinCohort: LowerPriority, withinQueue: LowerPriority}")
+BY_RESOURCE = (QUEUES, "queues.list[0].quota=[{pool: b, gpus: 2, resources: {cpu: 1}}]")
+LIMITED = (*BY_RESOURCE, "queues.list[0].borrow=[{pool: b, gpus: 1, resources: {cpu: 1}}]")
 STEPS = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, then: [{fault: xid-79, for: 1m}]}]"
 AGAIN = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, repeat: {every: 5m}}]"
 JOINING = "lifecycles=[{name: n, nodes: slow-start, ready: {min: 1s, max: 2s}}, {name: p, pods: general}]"
@@ -494,6 +501,13 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].annotations": ("workloads.w.annotations={x: y}",),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
     "workloads[].suspend": ("workloads.w.suspend=true",),
+    "workloads[].queue": (
+        QUEUES,
+        "workloads.w.queue=one",
+        f"queues.list=[{{name: one, {HAD}}}, {{name: two, {HAD}}}]",
+        "workloads.w.queue=two",
+    ),
+    "workloads[].priority": ("workloads.w.priority=1",),
     "workloads[].failures": OF_PODS,
     "workloads[].failures[].of": (*OF_JOBS, f"{OF_A_FAILURE}.of=pods"),
     "workloads[].failures[].share": (*OF_JOBS, f"{OF_A_FAILURE}.share=20%"),
@@ -509,6 +523,30 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
     "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),
+    "queues.system": (QUEUES, "queues.system=volcano"),
+    "queues.list": (QUEUES,),
+    "queues.list[].name": (QUEUES, "queues.list[0].name=other"),
+    "queues.list[].cohort": (QUEUES, "queues.list[0].cohort=other"),
+    "queues.list[].quota": (QUEUES, "queues.list[0].quota=[{pool: a, gpus: 1}]"),
+    "queues.list[].quota[].pool": (QUEUES, "queues.list[0].quota[0].pool=a"),
+    "queues.list[].quota[].gpus": (QUEUES, "queues.list[0].quota[0].gpus=1"),
+    "queues.list[].quota[].resources": (*BY_RESOURCE, "queues.list[0].quota[0].resources={cpu: 2}"),
+    "queues.list[].borrow": (QUEUES, "queues.list[0].borrow=true"),
+    "queues.list[].borrow[].pool": (
+        *BORROWING,
+        "queues.list[0].quota=[{pool: b, gpus: 2}, {pool: a, gpus: 1}]",
+        "queues.list[0].borrow[0].pool=a",
+    ),
+    "queues.list[].borrow[].gpus": (*BORROWING, "queues.list[0].borrow[0].gpus=2"),
+    "queues.list[].borrow[].resources": (*LIMITED, "queues.list[0].borrow[0].resources={cpu: 2}"),
+    "queues.list[].lend": (QUEUES, "queues.list[0].lend=false"),
+    "queues.list[].weight": (QUEUES, "queues.list[0].weight=2"),
+    "queues.list[].preemption.withinQueue": (*PREEMPTING, "queues.list[0].preemption.withinQueue=Never"),
+    "queues.list[].preemption.withinCohort": (*PREEMPTING, "queues.list[0].preemption.withinCohort=Any"),
+    "queues.cohorts": (QUEUES, "queues.cohorts=[{name: over}]"),
+    "queues.cohorts[].name": (*COHORTS, "queues.cohorts[1].name=other"),
+    "queues.cohorts[].parent": (*COHORTS, "queues.cohorts[0].parent=over"),
+    "queues.cohorts[].weight": (*COHORTS, "queues.cohorts[0].weight=2"),
     "workloads[].backoffLimit": ("workloads.w.backoffLimit=0",),
     "workloads[].backoffLimitPerIndex": ("workloads.w.backoffLimitPerIndex=0",),
     "workloads[].maxFailedIndexes": ("workloads.w.backoffLimitPerIndex=0", "workloads.w.maxFailedIndexes=0"),
@@ -786,6 +824,20 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
         f"{OF_A_POLICY}.onPodConditions[0].status='True'",
     ),
     "workloads[].gang": ("workloads.w.gang=false",),
+    "queues.system": ("queues={list: [{name: one}]}", "queues.system=default"),
+    "queues.list[].borrow": (QUEUES, "queues.list[0].borrow=false"),
+    "queues.list[].lend": (QUEUES, "queues.list[0].lend=true"),
+    "queues.list[].preemption.withinQueue": (
+        QUEUES,
+        "queues.list[0].preemption={withinCohort: Any}",
+        "queues.list[0].preemption.withinQueue=Never",
+    ),
+    "queues.list[].preemption.withinCohort": (
+        QUEUES,
+        "queues.list[0].preemption={withinQueue: LowerPriority}",
+        "queues.list[0].preemption.withinCohort=Never",
+    ),
+    "queues.cohorts": (QUEUES, "queues.cohorts=[]"),
 }
 """For every key with a default: `--set` arguments, the last of which sets it to that."""
 

@@ -1,0 +1,179 @@
+"""Queues: names looked up, quotas in resources, and what no quota names filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.catalog import entries
+from kwokgen.model import quota as amounts
+from kwokgen.model.amounts import worth
+from kwokgen.model.claim import DeviceClass
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota
+
+DEFAULT = "default"
+OF_DRIVER = r"""device\.driver *== *(['"])([^'"]+)\1"""
+
+
+def queues(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], classes: tuple[DeviceClass, ...]) -> Queues:
+    """Every queue, with what is written of its quotas only: `covered` adds the rest."""
+    item, where = spec.get("queues", {"list": [], "cohorts": []}), at.below("queues")
+    fact = scope.fact("systems", item.get("system", DEFAULT), where.pos("system"), "queue system")
+    fact = fact or scope.catalog.get("systems", DEFAULT, where.pos("system"), "queue system")
+    written = _Written(scope, {pool.name: pool for pool in pools}, tuple(pool["name"] for pool in spec["pools"]))
+    return Queues(
+        system=entries.system(fact),
+        cohorts=_cohorts(scope, item, where),
+        queues=tuple(written.queues(item["list"], where)),
+        classes={entry.name: _counted(entry, pools) for entry in classes},
+        at=where,
+    )
+
+
+def covered(cluster: Cluster) -> Queues:
+    """With the rest of what the workloads of each queue ask for: of a resource that no quota names, a queue has all."""
+    pools = {pool.name: pool for pool in cluster.pools}
+    return cluster.queues._replace(queues=tuple(_covered(cluster, queue, pools) for queue in cluster.queues.queues))
+
+
+def _covered(cluster: Cluster, queue: Queue, pools: Mapping[str, Pool]) -> Queue:
+    asked = [amounts.asked(workload, cluster.queues.classes) for workload in cluster.queued(queue.name)]
+    names = {name for each in (*asked, *(quota.amounts for quota in queue.quotas)) for name in each}
+    return queue._replace(
+        quotas=tuple(
+            quota._replace(
+                rest={name: amounts.capacity(pools[quota.pool], name) for name in sorted(names - {*quota.amounts})}
+            )
+            for quota in queue.quotas
+        )
+    )
+
+
+def _counted(entry: DeviceClass, pools: tuple[Pool, ...]) -> str:
+    """A class of one's own of one driver is counted as the driver's GPUs are."""
+    offered = {offer.name for pool in pools for devices in pool.published for offer in devices.offers}
+    drivers = {found[2] for text in entry.selectors for found in re.finditer(OF_DRIVER, text)}
+    if entry.name not in offered and len(drivers) == 1:
+        of_driver = [pool for pool in pools if pool.gpus and pool.gpus.devices.driver in drivers]
+        return next(filter(None, map(amounts.gpus, of_driver)), amounts.of_class(entry.name))
+    return amounts.of_class(entry.name)
+
+
+def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
+    """Those that are written, and those that only queues name."""
+    where = places(at, "cohorts", item["cohorts"])
+    scope.distinct(item["cohorts"], where, "cohorts")
+    done = {
+        each["name"]: Cohort(each["name"], each.get("parent"), each.get("weight"), place)
+        for each, place in zip(item["cohorts"], where, strict=True)
+    }
+    for queue, place in zip(item["list"], places(at, "list", item["list"]), strict=True):
+        if "cohort" in queue:
+            done.setdefault(queue["cohort"], Cohort(queue["cohort"], None, None, place.below("cohort")))
+    for cohort in done.values():
+        if cohort.parent is not None:
+            scope.find(done, cohort.parent, cohort.at.pos("parent"), "cohort")
+            _no_circle(scope, cohort, done)
+    return tuple(done.values())
+
+
+def _no_circle(scope: Scope, cohort: Cohort, known: Mapping[str, Cohort]) -> None:
+    above, seen = known.get(cohort.parent or ""), {cohort.name}
+    while above and above.name not in seen:
+        seen.add(above.name)
+        above = known.get(above.parent or "")
+    if above and above.name == cohort.name:
+        message = f'cohort "{cohort.name}" is above itself'
+        scope.fail(cohort.at.pos("parent"), "queue", message, "the topmost cohort has no parent")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Written:
+    """What is written of queues; `names` are those of every pool, understood or not."""
+
+    scope: Scope
+    pools: Mapping[str, Pool]
+    names: tuple[str, ...]
+
+    def queues(self, items: list[Data], at: Place) -> Iterator[Queue]:
+        where = places(at, "list", items)
+        self.scope.distinct(items, where, "queues")
+        for item, place in zip(items, where, strict=True):
+            yield self._queue(item, place)
+
+    def _queue(self, item: Data, at: Place) -> Queue:
+        if item["borrow"] and "cohort" not in item and self.scope.intact(at):
+            message = f'queue "{item["name"]}" is in no cohort that it could borrow from'
+            self.scope.fail(at.pos("borrow"), "queue", message, "name its cohort, or leave borrow out")
+        preemption = item.get("preemption", {})
+        return Queue(
+            name=item["name"],
+            cohort=item.get("cohort"),
+            quotas=self._quotas(item, at),
+            lends=item["lend"],
+            weight=item.get("weight"),
+            preemption=Preemption(preemption.get("withinQueue", "Never"), preemption.get("withinCohort", "Never")),
+            at=at,
+        )
+
+    def _quotas(self, item: Data, at: Place) -> tuple[Quota, ...]:
+        if "quota" not in item:
+            return tuple(Quota(name, {}, {}, None, at) for name in self.pools)
+        own = self._by_pool(item["quota"], at, "quota")
+        limits = self._by_pool(item["borrow"], at, "borrow") if isinstance(item["borrow"], list) else {}
+        for name, (_, place) in limits.items():
+            if name not in own:
+                message = f'the queue has no quota of "{name}" that it could borrow beyond'
+                self.scope.fail(place.pos("pool"), "queue", message, "give it one, if only of 0")
+        return tuple(
+            Quota(
+                name,
+                found,
+                {},
+                None if item["borrow"] is True else _limits(found, limits.get(name, ({}, at))[0]),
+                place,
+            )
+            for name, (found, place) in own.items()
+        )
+
+    def _by_pool(self, items: list[Data], at: Place, key: str) -> dict[str, tuple[dict[str, str], Place]]:
+        done: dict[str, tuple[dict[str, str], Place]] = {}
+        for item, place in zip(items, places(at, key, items), strict=True):
+            self.scope.find(dict.fromkeys(self.names, True), item["pool"], place.pos("pool"), "pool")
+            if item["pool"] in done:
+                message = f'two amounts of the pool "{item["pool"]}"'
+                self.scope.fail(place.pos("pool"), "queue", message, "write one with all of its resources")
+            elif item["pool"] in self.pools:
+                done[item["pool"]] = self._amounts(item, place, self.pools[item["pool"]]), place
+        return done
+
+    def _amounts(self, item: Data, at: Place, pool: Pool) -> dict[str, str]:
+        done = quantities(item.get("resources", {}), at.below("resources"))
+        for resource in done:
+            if not worth(amounts.capacity(pool, resource)):
+                message = f'no node of the pool "{pool.name}" has {resource}'
+                self.scope.fail(at.key("resources", resource), "queue", message, "leave it out, or name another pool")
+        if "gpus" in item:
+            self._gpus(item["gpus"], at, pool, done)
+        return done
+
+    def _gpus(self, count: int, at: Place, pool: Pool, done: dict[str, str]) -> None:
+        resource = amounts.gpus(pool)
+        if resource is None:
+            hint = "name their devices in resources, as <class>/devices" if pool.gpus else "name another pool"
+            self.scope.fail(at.pos("gpus"), "queue", f'the pool "{pool.name}" has no whole GPUs', hint)
+        elif resource in done:
+            message = f"gpus: {count} and {resource}: {done[resource]} say the same twice"
+            self.scope.fail(at.key("resources", resource), "queue", message, "keep one of them")
+        else:
+            done[resource] = f"{count}"
+
+
+def _limits(own: Mapping[str, str], most: Mapping[str, str]) -> dict[str, str]:
+    """What no limit names is not borrowed."""
+    return {name: most.get(name, "0") for name in own}

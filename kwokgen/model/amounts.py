@@ -1,0 +1,29 @@
+"""Amounts: sums and multiples of canonical quantities, in their own unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from kwokgen.formats import canonical, quantity
+
+
+def worth(amount: str) -> Decimal:
+    """The number that a canonical quantity stands for."""
+    return quantity(amount) or Decimal(0)
+
+
+def times(amount: str, factor: int) -> str:
+    """A canonical quantity some times over."""
+    unit = amount.lstrip("0123456789.")
+    return canonical(f"{Decimal(amount.removesuffix(unit)) * factor:f}{unit}") if factor != 1 else amount
+
+
+def total(amounts: Iterable[str]) -> str:
+    """The sum of canonical quantities, in the smallest unit among them."""
+    summed = [amount for amount in amounts if worth(amount)]
+    if len(summed) < 2:
+        return summed[0] if summed else "0"
+    value = sum(map(worth, summed), Decimal(0))
+    binary = all(amount.endswith("i") for amount in summed)
+    return canonical(f"{value / 1024:f}Ki" if binary else f"{value:f}")

@@ -1,0 +1,117 @@
+"""What jobs and their pods say to the queue system that they are for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.queue import Form
+from kwokgen.model.workload import Workload
+from kwokgen.resources._common import affinity, toleration
+from kwokgen.series import Slot
+
+FILE = "70-queues.yaml"
+VOLCANO = "scheduling.volcano.sh"
+YUNIKORN = "yunikorn.apache.org"
+TASK_GROUP = "pods"
+
+
+class Marks(NamedTuple):
+    """What a system reads: on the job, on its pods, in their spec; `suspend` is whether it starts the job itself."""
+
+    job_labels: Mapping[str, Any] = {}
+    job_annotations: Mapping[str, Any] = {}
+    pod_labels: Mapping[str, Any] = {}
+    pod_annotations: Mapping[str, Any] = {}
+    spec: Mapping[str, Any] = {}
+    suspend: bool = False
+
+
+def marks(cluster: Cluster, workload: Workload) -> Marks:
+    """Those of a workload in its queue; of its priority alone where it has none."""
+    form = cluster.queues.system.form if workload.queue else "default"
+    return _MARKS[form](cluster, workload)
+
+
+def served(cluster: Cluster, form: Form) -> bool:
+    """Whether a system shares the cluster."""
+    return bool(cluster.queues.queues) and cluster.queues.system.form == form
+
+
+def priority(cluster: Cluster, value: int) -> str:
+    """The name of the class of a priority."""
+    return f"{cluster.name}-priority-{value if value >= 0 else f'minus-{-value}'}"
+
+
+def _default(cluster: Cluster, workload: Workload) -> Marks:
+    if workload.priority is None:
+        return Marks()
+    return Marks(spec={"priorityClassName": priority(cluster, workload.priority)})
+
+
+def _kueue(cluster: Cluster, workload: Workload) -> Marks:
+    # https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/
+    labels = {"kueue.x-k8s.io/queue-name": workload.queue}
+    if workload.priority is not None:
+        labels["kueue.x-k8s.io/priority-class"] = priority(cluster, workload.priority)
+    return Marks(job_labels=labels, suspend=True)
+
+
+def _volcano(cluster: Cluster, workload: Workload) -> Marks:
+    # https://github.com/volcano-sh/apis/blob/v1.14.0/pkg/apis/scheduling/v1beta1/labels.go
+    queue = {f"{VOLCANO}/queue-name": workload.queue}
+    gang = {f"{VOLCANO}/group-min-member": f"{workload.parallelism}"} if workload.gang else {}
+    return Marks(job_annotations=queue | gang, pod_annotations=queue, spec=_scheduled(cluster, workload))
+
+
+def _kai(cluster: Cluster, workload: Workload) -> Marks:
+    # https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/batch/README.md
+    label = {"kai.scheduler/queue": workload.queue}
+    gang = {"kai.scheduler/batch-min-member": f"{workload.parallelism}"} if workload.gang else {}
+    return Marks(label, gang, label, spec=_scheduled(cluster, workload))
+
+
+def _yunikorn(cluster: Cluster, workload: Workload) -> Marks:
+    # https://yunikorn.apache.org/docs/user_guide/labels_and_annotations_in_yunikorn
+    labels = {f"{YUNIKORN}/app-id": Slot("name"), f"{YUNIKORN}/queue": path(cluster, workload.queue)}
+    gang = _task_group(cluster, workload) if workload.gang else {}
+    return Marks(pod_labels=labels, pod_annotations=gang, spec=_scheduled(cluster, workload))
+
+
+def path(cluster: Cluster, name: str | None) -> str:
+    """A queue of YuniKorn from the root on, through its cohorts."""
+    queue = cluster.queues.named(name)
+    above = cluster.queues.above(queue.cohort) if queue and queue.cohort else []
+    return ".".join(["root", *reversed(above), str(name)])
+
+
+def _task_group(cluster: Cluster, workload: Workload) -> dict[str, str]:
+    """Its placeholders are pods too, which have only what the group says."""
+    pools = () if workload.all_pools else workload.pools
+    group = {
+        "name": TASK_GROUP,
+        "minMember": workload.parallelism,
+        "minResource": dict(workload.requests),
+        "tolerations": [toleration(taint) for taint in workload.tolerations],
+        "affinity": affinity(cluster, pools),
+    }
+    return {
+        f"{YUNIKORN}/task-group-name": TASK_GROUP,
+        f"{YUNIKORN}/task-groups": json.dumps([group], separators=(",", ":")),
+        f"{YUNIKORN}/schedulingPolicyParameters": "gangSchedulingStyle=Hard",
+    }
+
+
+def _scheduled(cluster: Cluster, workload: Workload) -> dict[str, str | None]:
+    return {"schedulerName": cluster.queues.system.scheduler, **_default(cluster, workload).spec}
+
+
+_MARKS: dict[Form, Callable[[Cluster, Workload], Marks]] = {
+    "default": _default,
+    "kueue": _kueue,
+    "volcano": _volcano,
+    "yunikorn": _yunikorn,
+    "kai": _kai,
+}

@@ -1,0 +1,36 @@
+"""ResourceFlavors of Kueue: the nodes of one pool, and the taints that jobs put up with there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import INSTANCE, POOL
+from kwokgen.resources._common import metadata, toleration
+from kwokgen.resources._queues import FILE, served
+from kwokgen.series import Series, one
+
+KIND = "ResourceFlavor"
+IMMUTABLE: tuple[tuple[str, ...], ...] = ()
+
+
+def build(cluster: Cluster) -> Iterator[Series]:
+    """One for each pool that a queue has a quota of."""
+    used = {quota.pool for queue in cluster.queues.queues for quota in queue.quotas}
+    for pool in cluster.pools if served(cluster, "kueue") else ():
+        if pool.name in used:
+            document = {
+                "apiVersion": cluster.queues.system.kinds[KIND],
+                "kind": KIND,
+                "metadata": metadata(cluster, named(cluster, pool.name)),
+                "spec": {
+                    "nodeLabels": {INSTANCE: cluster.name, POOL: pool.name},
+                    **({"tolerations": [toleration(taint) for taint in pool.taints]} if pool.taints else {}),
+                },
+            }
+            yield one(document, file=FILE, at=pool.at, by=__name__)
+
+
+def named(cluster: Cluster, pool: str) -> str:
+    """Flavors are of the whole cluster, where another bundle may have a pool of the name."""
+    return f"{cluster.name}-{pool}"
