@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kwokgen.bundle import Bundle
 from kwokgen.model.target import Requirements
+from kwokgen.model.topology import Topology
 from kwokgen.needs import requirements
 from kwokgen.pipeline import Rendered
 from kwokgen.timeline import Moment, timeline
@@ -20,7 +21,7 @@ LEASE_RENEWALS = 4
 class Plan(NamedTuple):
     """Figures of a bundle; rates are per second over the whole cluster.
 
-    `smear_seconds` lie between the creation of the first and of the last node of one apply.
+    `topology` is how many of each level the tree has, and how many nodes they have room for; `smear_seconds` lie between the creation of the first and of the last node of one apply.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Plan(NamedTuple):
     lease_writes: float
     apply_seconds: int
     requirements: Requirements
+    topology: dict[str, int]
     timeline: tuple[Moment, ...]
     smear_seconds: int
 
@@ -58,9 +60,16 @@ def plan(rendered: Rendered) -> Plan:
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
         apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
         requirements=requirements(cluster),
+        topology=_tree(cluster.topology),
         timeline=timeline(cluster),
         smear_seconds=round(cluster.nodes / OBJECTS_A_SECOND),
     )
+
+
+def _tree(topology: Topology | None) -> dict[str, int]:
+    if topology is None:
+        return {}
+    return {level.name: len(level.places) for level in topology.levels} | {"places for nodes": sum(topology.nodes)}
 
 
 def _bytes(bundle: Bundle) -> int:

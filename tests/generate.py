@@ -38,6 +38,7 @@ SPEC = {
     "controller": {"version": "kwok"},
     "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
     "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
+    "topology": {"schemes": ["topologies"]},
     "faults": [{"fault": "faults"}],
     "claims": [{"requests": [{"model": "gpus"}]}],
     "workloads": [{"kind": "workloads"}],

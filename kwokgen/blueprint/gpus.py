@@ -157,6 +157,7 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         devices=devices,
         labels=_labels(scope, item, at, kind),
         agreements=agreements(kind.driver),
+        clique=kind.driver.data.get("cliqueLabel") if kind.driver else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.failures import failures
+from kwokgen.blueprint.placement import placement
 from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
@@ -16,6 +17,7 @@ from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
+from kwokgen.model.topology import Topology
 from kwokgen.model.workload import Container, RunTime, Workload
 from kwokgen.problem import Pos, quoted
 
@@ -32,6 +34,7 @@ class Parts:
     namespaces: tuple[str, ...]
     written_pools: tuple[str, ...]
     seed: int
+    topology: Topology | None
 
     def workloads(self, spec: Data, at: Place) -> tuple[Workload, ...]:
         """Every workload that could be understood."""
@@ -59,6 +62,7 @@ class Parts:
             pods=item["pods"],
             parallelism=self._parallelism(item, at),
             gang=item["gang"],
+            placement=placement(self.scope, item, at, self.topology),
             pools=pools,
             all_pools="pools" not in item,
             tolerations=_tolerations(pools),

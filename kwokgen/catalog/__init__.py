@@ -31,6 +31,7 @@ KINDS = {
     "stages/node": "stage",
     "stages/pod": "stage",
     "workloads": "workload",
+    "topologies": "topology",
     "kubernetes": "kubernetes",
     "kwok": "kwok",
 }

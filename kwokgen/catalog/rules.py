@@ -38,7 +38,15 @@ def _driver(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
             yield Problem(at.key("partitions", "attributes", name), "catalog", message, "leave out one of them")
 
 
+def _topology(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
+    if ("keys" in data) == ("pattern" in data):
+        said = "both say" if "keys" in data else "say"
+        message = f'"keys" and "pattern" {said} the keys of the levels'
+        yield Problem(at.pos("pattern"), "catalog", message, "write one of them")
+
+
 _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "drivers": _driver,
     "kubernetes": _kubernetes,
+    "topologies": _topology,
 }

@@ -12,6 +12,7 @@ from kwokgen.model.lifecycle import Lifecycle, Stage
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.target import Kubernetes, Kwok
+from kwokgen.model.topology import Topology
 from kwokgen.model.workload import Workload
 
 SHARD_VALUES = 60
@@ -73,6 +74,7 @@ class Cluster(NamedTuple):
     controller: Controller
     lifecycles: tuple[Lifecycle, ...]
     capacity: tuple[Stage, ...]
+    topology: Topology | None
     pools: tuple[Pool, ...]
     network_devices: tuple[NetworkDevices, ...]
     device_taint_rules: tuple[DeviceTaintRule, ...]

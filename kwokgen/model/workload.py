@@ -31,6 +31,13 @@ class RunTime(NamedTuple):
     longest: int
 
 
+class Placement(NamedTuple):
+    """That pods are all in one place of a level of the topology, which nodes tell by the label `key`."""
+
+    within: str
+    key: str
+
+
 class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
@@ -44,6 +51,7 @@ class Workload(NamedTuple):
     pods: int
     parallelism: int
     gang: bool
+    placement: Placement | None
     pools: tuple[Pool, ...]
     all_pools: bool
     tolerations: tuple[Taint, ...]
