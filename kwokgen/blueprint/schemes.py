@@ -93,7 +93,12 @@ def _too_long(scope: Scope, pos: Pos, level: Level, scheme: Scheme) -> None:
     message = (
         f'the label {scheme.keys[level.name]} would be "{value}", of {len(value)} characters; {MOST_LABEL} is the most'
     )
-    scope.fail(pos, "topology", message, "shorten the names of the levels, or take topograph, which hashes such values")
+    scope.fail(
+        pos,
+        "topology",
+        message,
+        "shorten the names of the levels, or take a scheme that hashes such values, as topograph does",
+    )
 
 
 def _texts(level: Level, *, hashed: bool) -> tuple[str, ...]:

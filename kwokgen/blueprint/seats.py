@@ -55,23 +55,24 @@ def _seated(scope: Scope, item: Data, at: Place, tree: Tree, taken: _Taken) -> S
         return None
     leaves = [leaf for group in wanted for leaf in group]
     queues = _queues(written, wanted, tree, taken)
+    room = sum(nodes for queue in queues for _, nodes in queue)
+    if item["count"] > room:
+        _full(scope, pos, f"there is room for {room} of the pool's {item['count']} nodes", written)
+        return None
     if "spread" not in written and "start" not in written and not taken.reach.isdisjoint(leaves):
         message = "the nodes stand where pools before leave places free, and move when these grow"
         scope.warn(pos, "topology", message, _start(wanted, queues[0], tree))
-    room = sum(nodes for queue in queues for _, nodes in queue)
-    if item["count"] > room:
-        packed = "pack" in written and "start" not in written
-        message = f"there is room for {room} of the pool's {item['count']} nodes"
-        hint = "write more places, or fewer nodes"
-        free = (
-            f'; no "{written.get("pack")}" with nodes of pools before counts, without place what is free in them does'
-        )
-        scope.fail(pos, "topology", message, hint + (free if packed else ""))
-        return None
     found = dealt(queues, item["count"])
     taken.add(item["name"], found, leaves)
     _crowded(scope, pos, tree, taken, found)
     return found
+
+
+def _full(scope: Scope, pos: Pos, message: str, written: Data) -> None:
+    hint = "write more places, or fewer nodes"
+    if "pack" in written and "start" not in written:
+        hint = f'no "{written["pack"]}" counts that has nodes of pools before; without place, what is free in them does'
+    scope.fail(pos, "topology", message, hint)
 
 
 def _start(wanted: list[list[int]], queue: Queue, tree: Tree) -> str:
