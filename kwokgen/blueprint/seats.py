@@ -49,6 +49,9 @@ def seats(scope: Scope, spec: Data, at: Place, tree: Tree) -> Mapping[str, Seats
 
 
 def _seated(scope: Scope, item: Data, at: Place, tree: Tree, taken: _Taken) -> Seats | None:
+    if not scope.intact(at):
+        scope.doubtful.add("topology")
+        return None
     written, pos = item.get("place", {}), at.pos("place") if "place" in item else at.pos("count")
     wanted = _wanted(scope, written, at.below("place"), tree)
     if wanted is None:

@@ -19,12 +19,13 @@ def resolve(scope: Scope, spec: Data, at: Place) -> Topology | None:
     """The topology; None for a blueprint without, or with a mistake in it, of which nothing more can be said."""
     if "topology" not in spec:
         for pool, where in zip(spec["pools"], places(at, "pools", spec["pools"]), strict=True):
-            if "place" in pool:
+            if "place" in pool and "topology" not in scope.doubtful:
                 message = "the blueprint has no topology to stand in"
                 scope.fail(where.key("place"), "topology", message, "leave it out, or write topology")
         return None
     before = len(errors(scope.problems))
-    made = _made(scope, spec, at)
+    # Of a tree that lost a part, places and sizes are others than were meant.
+    made = None if "topology" in scope.doubtful else _made(scope, spec, at)
     if len(errors(scope.problems)) == before and "topology" not in scope.doubtful:
         return made
     scope.doubtful.add("topology")

@@ -10,6 +10,7 @@ from kwokgen.formats import quantity
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
+from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Problem
 
 ID = "gang-place"
@@ -40,8 +41,12 @@ def _pods(cluster: Cluster, workload: Workload, pool: Pool) -> int:
     """How many of its pods an empty node of a pool holds at most."""
     has = {name: quantity(amount) or Decimal(0) for name, amount in pool.machine.allocatable.items()}
     asked = {name: quantity(amount) or Decimal(0) for name, amount in _requests(workload).items()}
-    # A resource that no node counts may come by DRA, whose devices are counted below where claims ask for them.
-    rooms = [int(has[name] // amount) for name, amount in asked.items() if amount and name in has]
+    # A resource of a DeviceClass is no node's own: its devices are not counted here.
+    by_dra = {entry.resource for entry in cluster.device_classes}
+    own = {
+        name: amount for name, amount in asked.items() if amount and not (name in by_dra or name.startswith(BY_CLASS))
+    }
+    rooms = [int(has.get(name, Decimal(0)) // amount) for name, amount in own.items()]
     return min([int(has.get("pods", 0)), *rooms, *_by_claims(cluster, workload, pool)])
 
 
