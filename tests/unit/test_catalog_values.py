@@ -36,6 +36,7 @@ claims:
 - name: side
   requests:
   - {deviceClassName: gpu.nvidia.com, sharing: {by: mps, activeThreadPercentage: 20, pinnedMemory: 5Gi}}
+topology: {schemes: [kueue], levels: [{name: rack, count: 1, nodes: 5}]}
 """
 
 
@@ -111,6 +112,10 @@ ENTRIES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...], str]] = {
     "a profile that each partition has as well": (
         *("drivers", NAME, {"extends": NAME, "partitions": {"attributes": {"profile": "mine"}}}),
         *(("partitions", "attributes", "!profile"), '"profile" says the attribute "profile" of each partition as well'),
+    ),
+    "keys and a pattern of a scheme": (
+        *("topologies", "kueue", {"extends": "kueue", "pattern": "example.com/tier-{tier}"}),
+        *(("pattern",), '"keys" and "pattern" both say the keys of the levels'),
     ),
     "a gate that the minor does not know": (
         *("kubernetes", "1.37", {"extends": "1.37", "features": {"partitions": {"gates": ["DRAPartitions"]}}}),
