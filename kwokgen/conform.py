@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from kwokgen import schemas
 from kwokgen.formats import FORMATS, Format
 from kwokgen.model.place import Based, Node, Place
 from kwokgen.problem import Pos, Problem, nearest, quoted
@@ -66,11 +67,20 @@ def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object]
 _VALIDATORS: dict[str, Any] = {}
 
 
+def _named(identity: str) -> Any:
+    """Another of kwokgen's schemas, that one refers to."""
+    from referencing import Resource
+
+    return Resource.from_contents(schemas.identified(identity))
+
+
 def _validator(schema: Schema, identity: str) -> Any:
     from jsonschema import Draft202012Validator
+    from referencing import Registry
 
     if identity not in _VALIDATORS:
-        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=_checker())
+        registry: Registry[Any] = Registry(retrieve=_named)  # type: ignore[call-arg]
+        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=_checker(), registry=registry)
     return _VALIDATORS[identity]
 
 

@@ -61,26 +61,31 @@ def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ..
     sound = shape.sound(node)
     cluster, unresolved = resolve.resolve(sound, catalog)
     whole = not errors((*sound.problems, *unresolved))
-    found = (*unresolved, *checks.check(cluster, whole=whole), *_expressions(cluster))
+    found = (*unresolved, *checks.check(cluster, whole=whole), *_stages(cluster))
     problems = (*sound.problems, *(problem for problem in found if problem.pos not in sound.lost))
     if errors(problems):
         raise KwokgenError(*problems, *(_patched(cluster)[1] if whole else ()))
     return cluster, ordered(problems)
 
 
-def _expressions(cluster: Cluster) -> tuple[Problem, ...]:
+def _stages(cluster: Cluster) -> tuple[Problem, ...]:
     """Stages that did not come with kwokgen are rare, and what checks them is slow to load."""
-    if all(lifecycle.builtin for lifecycle in cluster.lifecycles):
+    if not cluster.own_lifecycles:
         return ()
-    from kwokgen import expressions
+    from kwokgen import stagelint
 
-    return expressions.check(cluster)
+    return stagelint.check(cluster)
 
 
 def objects(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
     """Every object of a cluster, patched and verified, and the warnings."""
     series, unpatched = _patched(cluster)
     problems = (*unpatched, *verify(cluster, series))
+    # A Stage whose form is wrong cannot be looked into.
+    if any(patch.kind == "Stage" for patch in cluster.patches) and not errors(problems):
+        from kwokgen import stagepatches
+
+        problems = (*problems, *stagepatches.check(cluster, series))
     if errors(problems):
         raise KwokgenError(*problems)
     return series, problems

@@ -16,12 +16,17 @@ OBJECTS_A_SECOND = 45
 """What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, 37 at 10,000
 (bench/live/scale.py measures it)."""
 LEASE_RENEWALS = 4
+SECONDS_A_NODE = 10
+"""How far apart the controller manager puts pods out of NotReady nodes, with 55 % of a zone's nodes Ready or more:
+https://kubernetes.io/docs/concepts/architecture/nodes/#rate-limits-on-eviction"""
 
 
 class Plan(NamedTuple):
     """Figures of a bundle; rates are per second over the whole cluster.
 
-    `topology` is how many of each level the tree has, and how many nodes they have room for; `smear_seconds` lie between the creation of the first and of the last node of one apply.
+    `topology` is how many of each level the tree has, and how many nodes they have room for; `smear_seconds` lie between the
+    creation of the first and of the last node of one apply, `eviction_seconds` between the first and the last of all nodes that
+    faults make NotReady to lose its pods.
     """
 
     name: str
@@ -38,6 +43,7 @@ class Plan(NamedTuple):
     topology: dict[str, int]
     timeline: tuple[Moment, ...]
     smear_seconds: int
+    eviction_seconds: int
 
 
 def plan(rendered: Rendered) -> Plan:
@@ -47,6 +53,8 @@ def plan(rendered: Rendered) -> Plan:
     for series in rendered.series:
         for kind, number in series.kinds():
             objects[kind] += number
+    moments = timeline(cluster)
+    down = sum(moment.nodes for moment in moments if "Ready=False" in moment.what)
     lease = cluster.controller.lease_seconds
     return Plan(
         name=cluster.name,
@@ -61,8 +69,9 @@ def plan(rendered: Rendered) -> Plan:
         apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
         requirements=requirements(cluster),
         topology=_tree(cluster.topology),
-        timeline=timeline(cluster),
+        timeline=moments,
         smear_seconds=round(cluster.nodes / OBJECTS_A_SECOND),
+        eviction_seconds=SECONDS_A_NODE * max(0, down - 1),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from kwokgen import apirules
 from kwokgen.model.cluster import Cluster
@@ -110,16 +111,25 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     yield "## Wait, and run again"
     yield ""
     yield "```sh"
-    yield f"kubectl wait --for=condition=Ready node {label} --timeout=10m"
+    yield f"kubectl wait --for=condition=Ready node {label} --timeout={_patience(cluster)}m"
     for namespace in dict.fromkeys(workload.namespace for workload in cluster.workloads if not workload.suspend):
         yield f"kubectl wait --for=condition=Complete job {label} -n {namespace} --timeout=1h"
     if cluster.workloads:
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"
     yield ""
-    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures):
+    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures or workload.unpulled):
         yield f"Pods of {', '.join(failing)} are made to fail: a job that ends as Failed is never Complete, and the wait for it does not end."
         yield ""
+    if going := sorted({fault.pool for fault in cluster.faults if any(step.gone for step in fault.steps)}):
+        files = " ".join(f"-f 40-nodes-{pool}.yaml" for pool in going)
+        yield f"Faults delete nodes of {', '.join(going)}: `kubectl apply {files}` makes them anew, and their lives with their faults begin again."
+        yield ""
+
+
+def _patience(cluster: Cluster) -> int:
+    """Minutes until all nodes are Ready, with a good measure."""
+    return 10 + max(ceil((pool.lifecycle.ready or (0, 0))[1] / 60_000) for pool in cluster.pools)
 
 
 def _faults(cluster: Cluster) -> Iterator[str]:
@@ -133,7 +143,7 @@ def _faults(cluster: Cluster) -> Iterator[str]:
     yield ""
     yield "```sh"
     for moment in by_hand:
-        yield f"{moment.command}  # {moment.fault}: {moment.what[0] if len(moment.what) == 1 else moment.entry}"
+        yield f"{moment.command}  # {moment.fault}: {moment.what[0] if len(moment.what) == 1 else moment.entry}{moment.again}"
     yield "```"
     yield ""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 Schema = dict[str, Any]
+ROOT = "https://kwokgen.io/schemas/"
+"""What the `$id` of each begins with."""
 
 
 def folder() -> Path:
@@ -34,3 +36,8 @@ def load(name: str) -> Schema:
     """A schema as data; callers do not change it."""
     schema: Schema = json.loads(text(name))
     return schema
+
+
+def identified(identity: str) -> Schema:
+    """The schema of an `$id`."""
+    return load(identity.removeprefix(ROOT).removesuffix(".schema.json"))

@@ -21,6 +21,7 @@ def names_schema() -> dict[str, object]:
     definitions = {
         kind.replace("/", "-"): {"description": f"A name of catalog/{kind}.", "enum": list(catalog.names(kind))}
         for kind in KINDS
+        if catalog.names(kind)
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -39,7 +40,7 @@ SPEC = {
     "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
     "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
     "topology": {"schemes": ["topologies"]},
-    "faults": [{"fault": "faults"}],
+    "faults": [{"fault": "faults", "then": [{"fault": "faults"}]}],
     "claims": [{"requests": [{"model": "gpus"}]}],
     "workloads": [{"kind": "workloads"}],
 }
@@ -56,13 +57,13 @@ def _object(part: object) -> dict[str, object]:
 
 
 def _entry(kind: str, name: str) -> dict[str, object]:
-    data: dict[str, Any] = facts.builtin_node(kind, name).plain()
+    data: dict[str, Any] = Catalog().whole(kind, facts.builtin_node(kind, name)).plain()
     template: dict[str, object] = {}
     if "template" in data:
         text = data["template"]
         forms = templating.forms(text, data["parameters"], f"{kind}/{name}")
         template = {"conditions": templating.conditions(text), "forms": forms}
-    return {"digest": facts.digest(kind, name), "data": data, "compiled": template}
+    return {"digest": facts.digest(kind, name, data), "data": data, "compiled": template}
 
 
 def compiled() -> dict[str, object]:

@@ -15,6 +15,9 @@ import pytest
 
 from tests.unit.rendering import ROOT, blueprint, command, in_folder
 
+pytestmark = pytest.mark.slow
+"""Each starts kwokgen as a program of its own."""
+
 GOOD = "pools:\n- {name: gpu, count: 2, machine: p5.48xlarge}"
 MARK = "# kwokgen bundle: "
 WRONG, USAGE, FAILED, INTERRUPTED, CLOSED_PIPE = 1, 2, 3, 130, 141

@@ -4,6 +4,7 @@
 # hint: "a part of the hint"                        of the expectation above; "" is no hint at all
 # why: what goes wrong otherwise
 # case: C16, C17                                    of tests/cases.yaml
+# entry: stages/pod                                 the file is no blueprint, it is an entry of a catalogue that one uses
 # xfail: what the product does instead              strict: the line goes with the bug
 """
 
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
+from kwokgen.catalog import Catalog
 from kwokgen.pipeline import render
 from kwokgen.problem import KwokgenError, Problem
 
@@ -40,7 +42,24 @@ class Case(NamedTuple):
     expected: list[Expected]
     why: str = ""
     cases: tuple[str, ...] = ()
+    entry: str = ""
     xfail: str = ""
+
+
+USES = {
+    "stages/node": """
+  lifecycles: [{name: own, nodes: case}]
+  pools: [{name: gpu, count: 2, machine: p5.48xlarge}]
+  faults: [{name: later, fault: readonly-filesystem, where: {pool: gpu, nodes: [0]}, start: {after: 10m}}]
+""",
+    "stages/pod": """
+  lifecycles: [{name: own, pods: case}]
+  pools: [{name: gpu, count: 2, machine: p5.48xlarge}]
+  workloads: [{name: train, kind: job}]
+""",
+}
+"""What a blueprint has that uses an entry."""
+HEAD = 'apiVersion: kwokgen.io/v1alpha1\nkind: Blueprint\nmetadata: {name: case}\nspec:\n  kubernetes: "1.37"'
 
 
 def read(file: Path) -> Case:
@@ -59,7 +78,7 @@ def read(file: Path) -> Case:
             assert found, f"{file.name}: {line}"
             case.expected[-1] = case.expected[-1]._replace(hint=found["text"])
         else:
-            assert word in {"why", "case", "xfail"}, f"{file.name}: {line}"
+            assert word in {"why", "case", "entry", "xfail"}, f"{file.name}: {line}"
             case = case._replace(**{"cases": tuple(said.split(", "))} if word == "case" else {word: said})
     return case
 
@@ -69,12 +88,21 @@ def parameters() -> list:
     return [pytest.param(file, id=file.stem, marks=marks.get(file, ())) for file in FILES]
 
 
-def found(file: Path) -> tuple[Problem, ...]:
+def found(file: Path, catalog: Catalog) -> tuple[Problem, ...]:
     """Every problem of a blueprint, warnings as well."""
     try:
-        return render(str(file)).warnings
+        return render(str(file), catalog=catalog).warnings
     except KwokgenError as error:
         return error.problems
+
+
+def used(file: Path, entry: str, folder: Path) -> tuple[Path, Path, Catalog]:
+    """A blueprint that uses a catalogue's entry, where the entry stands then, and the catalogue."""
+    own, blueprint = folder / entry / "case.yaml", folder / "blueprint.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(file.read_bytes())
+    blueprint.write_text(HEAD + USES[entry], encoding="utf-8")
+    return blueprint, own, Catalog.of([str(folder)])
 
 
 def said(problem: Problem, expected: Expected | None) -> Expected:
@@ -90,9 +118,10 @@ def said(problem: Problem, expected: Expected | None) -> Expected:
 
 
 @pytest.mark.parametrize("file", parameters())
-def test_a_file_has_the_problems_that_it_says_and_no_other(file: Path) -> None:
-    expected = read(file).expected
-    problems = found(file)
+def test_a_file_has_the_problems_that_it_says_and_no_other(file: Path, tmp_path: Path) -> None:
+    expected, entry = read(file).expected, read(file).entry
+    blueprint, file, catalog = used(file, entry, tmp_path) if entry else (file, file, Catalog())
+    problems = found(blueprint, catalog)
     padded = [*expected, *[None] * len(problems)]
     assert [said(problem, one) for problem, one in zip(problems, padded, strict=False)] == expected
     assert {problem.pos.file for problem in problems} == {str(file)}

@@ -6,15 +6,13 @@ Every GPU is 26 devices with counters: nine slices a node. The slope is what one
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
-from bench.live.cluster import MINOR, blueprint, rendered, running_pods, say, seconds_of
+from bench.live.cluster import MINOR, rendered, running_pods, say, seconds_of
 from bench.live.scale import apply_in_streams
-from bench.measure import calm, run
+from bench.live.slope import slope_of
 from testbed import bundle as bundles
 from testbed import running
 from testbed.cluster import Cluster
@@ -70,16 +68,4 @@ def measured() -> dict[str, str]:
 
 def slope() -> float:
     """How many times as long as `cat` one node more takes."""
-    with tempfile.TemporaryDirectory() as folder:
-        took = [_seconds(nodes, Path(folder)) for nodes in SLOPE_SIZES]
-    (small, small_cat), (large, large_cat) = took
-    return (large - small) / (large_cat - small_cat)
-
-
-def _seconds(nodes: int, folder: Path) -> tuple[float, float]:
-    stream, file = folder / "stream", str(blueprint(f"mig-{nodes}", spec(nodes), folder))
-    render = min(
-        calm(partial(run, [sys.executable, "-m", "kwokgen", "render", file], stream)).seconds for _ in range(3)
-    )
-    cat = min(calm(partial(run, ["cat", str(stream)], folder / "copy")).seconds for _ in range(3))
-    return render, cat
+    return slope_of(spec, SLOPE_SIZES)

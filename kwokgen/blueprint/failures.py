@@ -11,7 +11,7 @@ from kwokgen import formats
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.draw import lowest
-from kwokgen.model.failure import ALL, Failure
+from kwokgen.model.failure import ALL, Failure, Unpulled
 from kwokgen.model.place import Place
 from kwokgen.model.ranges import Ranges
 from kwokgen.model.workload import Workload
@@ -21,17 +21,26 @@ MOST_DRAWN = 1 << 20
 """Each pod draws a number, which takes a second or two for as many."""
 MOST_MARK = 16_384
 """Every pod of a job carries the indexes that fail, and etcd holds all of the pods."""
+PULL = "imagePullBackOff"
+FOREVER = "forever"
+RUN_FIRST = ("after", "reason", "initContainer", "times")
+"""What is said of containers that have begun."""
 WAYS = {"jobs": ("share", "jobs"), "pods": ("share", "indexes")}
 
 
-def failures(scope: Scope, workload: Workload, item: Data, seed: int) -> tuple[Failure, ...]:
-    """Every failure of a workload that could be understood."""
+def failing(scope: Scope, workload: Workload, item: Data, seed: int) -> Workload:
+    """The workload with every failure that could be understood."""
     items = item.get("failures", ())
     if not scope.intact(workload.at):
-        return ()
+        return workload
     pairs = enumerate(zip(items, places(workload.at, "failures", items), strict=True))
-    written = (Written(scope, workload, each, at, number, seed) for number, (each, at) in pairs)
-    return tuple(each.failure() for each in written if scope.intact(each.at))
+    init = any("initContainer" in each for each in items)
+    written = (Written(scope, workload, each, at, number, seed, init) for number, (each, at) in pairs)
+    intact = [each for each in written if scope.intact(each.at) and each.one_way()]
+    return workload._replace(
+        failures=tuple(each.failure() for each in intact if PULL not in each.item),
+        unpulled=tuple(each.unpulled() for each in intact if PULL in each.item),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,10 +53,32 @@ class Written:
     at: Place
     number: int
     seed: int
+    beside_init: bool
+
+    def one_way(self) -> bool:
+        """Whether it says how pods fail, and once."""
+        ways = [way for way in ("exitCode", PULL) if way in self.item]
+        if len(ways) != 1:
+            message = f"how pods fail is said {'twice' if ways else 'nowhere'}"
+            self.scope.fail(self.at.pos(), "failure", message, f"write one of exitCode and {PULL}")
+        return len(ways) == 1
+
+    def unpulled(self) -> Unpulled:
+        """The failure of an image that cannot be pulled, with its problems noted."""
+        for key in RUN_FIRST:
+            if self.at.raw(key):
+                message = f"a container whose image is not there has not begun: {key} is of one that has"
+                self._fail(key, message, "leave it out")
+        if self.beside_init:
+            message = "another failure is of an init container, whose Stages do not wait for an image"
+            self._fail(PULL, message, "write it in a workload of its own")
+        ever = self.item[PULL] == FOREVER
+        seconds = None if ever else self._seconds(PULL)
+        return Unpulled(self.number, self._marks(), seconds, self.item["message"], self.at)
 
     def failure(self) -> Failure:
         """The failure, with its problems noted."""
-        item, seconds = self.item, self._seconds()
+        item, seconds = self.item, self._seconds("after")
         if "initContainer" not in item:
             self._comes(seconds)
         self._times()
@@ -83,13 +114,11 @@ class Written:
             self._fail("initContainer", message, "write restartPolicy: Never, or let the main container fail")
         return names.index(name) if name in names else 0
 
-    def _seconds(self) -> int:
+    def _seconds(self, key: str) -> int:
         """Whole seconds, which is all that a container's start is known to."""
-        length = formats.milliseconds(self.item["after"])
+        length = formats.milliseconds(self.item[key])
         if length % 1000:
-            self.scope.fail(
-                self.at.pos("after"), "failure", f"{self.item['after']} is not whole seconds", "such as 30s"
-            )
+            self.scope.fail(self.at.pos(key), "failure", f"{self.item[key]} is not whole seconds", "such as 30s")
         return length // 1000
 
     def _comes(self, seconds: int) -> None:

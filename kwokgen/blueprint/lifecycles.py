@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from kwokgen import formats
+from kwokgen.blueprint import owners, times
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.catalog import Catalog, Fact
-from kwokgen.model.lifecycle import Lifecycle, Stage
+from kwokgen.model.lifecycle import Lifecycle, Stage, Time
 from kwokgen.model.place import Place
 from kwokgen.problem import Pos, Problem, quoted, unknown
 
-TIMES = ("create", "run", "delete", "heartbeat")
+TIMES = ("create", "init", "ready", "run", "delete", "heartbeat")
+GATES = "readinessGates"
 DEFAULTS = {"nodes": "heartbeat-lease", "pods": "timed"}
 FOLDER = {"nodes": "stages/node", "pods": "stages/pod"}
 CAPACITY = "node-capacity"
@@ -28,17 +28,18 @@ def resolve(scope: Scope, spec: Data, at: Place) -> dict[str, tuple[Lifecycle, .
     found: dict[str, list[Lifecycle]] = {"nodes": [], "pods": []}
     for item, place in zip(items, where, strict=True):
         sort = _sort(scope, item, place)
-        if sort and (lifecycle := _lifecycle(scope, item, place, sort)):
+        if sort and (lifecycle := _lifecycle(scope, item, place, sort, spec["seed"])):
             found[sort].append(lifecycle)
         else:
             scope.doubtful.add("lifecycles")
-    return {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
+    whole = {sort: tuple(done) or (_default(scope, sort, at),) for sort, done in found.items()}
+    return {sort: owners.put_in(scope, done, at) for sort, done in whole.items()}
 
 
-def capacity(scope: Scope, at: Place) -> tuple[Stage, ...]:
+def capacity(scope: Scope, at: Place) -> Lifecycle | None:
     """The Stages that make a changed capacity take effect, still to be filled in for each pool."""
     fact = _usable(scope, CAPACITY, at.pos(), "nodes")
-    return tuple(stage(fact, entry, _times(fact, {})) for entry in fact.data["stages"]) if fact else ()
+    return _made({"name": CAPACITY}, fact, {}, at, 0) if fact else None
 
 
 def _sort(scope: Scope, item: Data, at: Place) -> str | None:
@@ -57,7 +58,7 @@ def _default(scope: Scope, sort: str, at: Place) -> Lifecycle:
     if fact is None:
         scope.doubtful.add("lifecycles")
         fact = Catalog().get(FOLDER[sort], DEFAULTS[sort], at.pos(), "lifecycle")
-    return _made(DEFAULTS[sort], fact, _times(fact, {}), at)
+    return _made({"name": DEFAULTS[sort]}, fact, {}, at, 0)
 
 
 def _usable(scope: Scope, name: str, pos: Pos, sort: str) -> Fact | None:
@@ -70,7 +71,7 @@ def _usable(scope: Scope, name: str, pos: Pos, sort: str) -> Fact | None:
     return None if wrong else fact
 
 
-def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | None:
+def _lifecycle(scope: Scope, item: Data, at: Place, sort: str, seed: int) -> Lifecycle | None:
     fact = _usable(scope, item[sort], at.pos(sort), sort)
     if fact is None:
         return None
@@ -78,15 +79,17 @@ def _lifecycle(scope: Scope, item: Data, at: Place, sort: str) -> Lifecycle | No
         scope.fail(at.pos(sort), "lifecycle", f'"{item[sort]}" is made for every pool by itself', "leave it out")
         return None
     known = fact.data.get("parameters", {})
-    given = {time: item[time] for time in TIMES if time in item}
+    given = {time: times.read(scope, item[time], at, time, "lifecycle") for time in TIMES if time in item}
     for time in given:
         if time not in known:
             takes = f"it takes {quoted(known)}" if known else "it takes none"
             message = f'the lifecycle "{item[sort]}" has no time "{time}". {takes}'
             scope.fail(at.key(time), "lifecycle", message)
-    if "heartbeat" in given and not formats.milliseconds(given["heartbeat"]):
+    if GATES in item and not any("only" in entry for entry in fact.data["stages"]):
+        scope.fail(at.key(GATES), "lifecycle", f'no Stage of the lifecycle "{item[sort]}" asks for it', "leave it out")
+    if "heartbeat" in given and not given["heartbeat"].shortest:
         scope.fail(at.pos("heartbeat"), "lifecycle", "a heartbeat without an interval never pauses", "such as 10m")
-    return _made(item["name"], fact, _times(fact, given), at)
+    return _made(item, fact, given, at, seed)
 
 
 def _unmakeable(fact: Fact, sort: str) -> Iterator[Problem]:
@@ -122,19 +125,15 @@ def _unfillable(fact: Fact) -> Iterator[Problem]:
             yield Problem(at.pos("next"), "catalog", f'{CAPACITY} without "statusTemplate" changes no capacity')
 
 
-def _times(fact: Fact, given: Mapping[str, str]) -> dict[str, int]:
-    """Every time of the profile in milliseconds."""
-    known = fact.data.get("parameters", {})
-    return {time: formats.milliseconds(given.get(time, about["default"])) for time, about in known.items()}
-
-
-def _made(name: str, fact: Fact, times: Mapping[str, int], at: Place) -> Lifecycle:
+def _made(item: Data, fact: Fact, given: Mapping[str, Time], at: Place, seed: int) -> Lifecycle:
+    known = _times(fact, given)
     return Lifecycle(
-        name=name,
+        name=item["name"],
         kind=fact.data["kind"],
         profile=fact.name,
-        stages=tuple(stage(fact, entry, times) for entry in fact.data["stages"]),
+        stages=_stages(fact, item, known, (seed, item["name"])),
         takes_run=fact.data.get("takesRun", False),
+        ready=known.get("ready") if fact.data["kind"] == "Node" else None,
         needs_lease=fact.data.get("needsLease", False),
         builtin=fact.builtin,
         entry=fact.at,
@@ -142,31 +141,42 @@ def _made(name: str, fact: Fact, times: Mapping[str, int], at: Place) -> Lifecyc
     )
 
 
-def stage(fact: Fact, entry: Mapping[str, Any], times: Mapping[str, int]) -> Stage:
-    """One Stage of a profile; defaults that the CRD would fill in are written, so that no apply finds a difference."""
-    spec: Data = {"resourceRef": {"apiGroup": "v1", "kind": fact.data["kind"]}, "selector": entry["selector"]}
+def _times(fact: Fact, given: Mapping[str, Time]) -> dict[str, Time]:
+    """Every time of the profile."""
+    defaults = {name: about["default"] for name, about in fact.data.get("parameters", {}).items()}
+    return {name: given.get(name) or times.fixed(default) for name, default in defaults.items()}
+
+
+def _stages(fact: Fact, item: Data, known: Mapping[str, Time], drawing: tuple[int, str]) -> tuple[Stage, ...]:
+    """The Stages of a profile that a lifecycle asks for; `drawing` is the seed, and what is drawn for."""
+    chosen = {GATES: item.get(GATES, "wait")}
+    asked = (pair for pair in enumerate(fact.data["stages"]) if pair[1].get("only", {}).items() <= chosen.items())
+    return tuple(
+        Stage(entry["step"], number, _spec(fact.data["kind"], entry, known, drawing), entry["sample"])
+        for number, entry in asked
+    )
+
+
+def _spec(kind: str, entry: Mapping[str, Any], known: Mapping[str, Time], drawing: tuple[int, str]) -> Data:
+    """A Stage's spec; defaults that the CRD would fill in are written, so that no apply finds a difference."""
+    spec: Data = {"resourceRef": {"apiGroup": "v1", "kind": kind}, "selector": entry["selector"]}
     spec["weight"] = entry.get("weight", 0)
     if "immediateNextStage" in entry:
         spec["immediateNextStage"] = entry["immediateNextStage"]
     if "delay" in entry:
-        spec["delay"] = _delay(entry["delay"], times)
+        spec["delay"] = _delay(entry["delay"], kind, known, drawing)
     spec["next"] = {"statusSubresource": "status"} | entry["next"]
-    return Stage(step=entry["step"], spec=spec, sample=entry["sample"])
+    return spec
 
 
-def _delay(delay: Mapping[str, str], times: Mapping[str, int]) -> Data:
-    shortest = times[delay["parameter"]]
+def _delay(delay: Mapping[str, str], kind: str, known: Mapping[str, Time], drawing: tuple[int, str]) -> Data:
+    shortest, longest = known[delay["parameter"]]
     done: Data = {"durationMilliseconds": shortest}
     if "spread" in delay:
-        # KWOK takes a jitter that is not above the delay instead of it.
-        longest = Decimal(shortest) * (100 + int(delay["spread"].partition("%")[0])) / 100
-        done["jitterDurationMilliseconds"] = max(shortest, int(longest))
+        longest = int(Decimal(longest) * (100 + int(delay["spread"].partition("%")[0])) / 100)
+    # KWOK takes a jitter that is not above the delay instead of it; in a moment the range is drawn.
+    if "spread" in delay or (longest > shortest and "until" not in delay):
+        done["jitterDurationMilliseconds"] = longest
     if "until" in delay:
-        done["durationFrom"] = {"expressionFrom": _bound(delay["until"], times)}
+        done["durationFrom"] = {"expressionFrom": times.bound(delay["until"], kind, known, drawing)}
     return done
-
-
-def _bound(expression: str, times: Mapping[str, int]) -> str:
-    """The jq expression with the times that it names bound to seconds."""
-    used = [time for time in times if re.search(rf"\${time}\b", expression)]
-    return "".join(f"{Decimal(times[time]) / 1000:f} as ${time} | " for time in used) + expression

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
-from kwokgen.blueprint.failures import failures
+from kwokgen.blueprint import times
+from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.placement import placement
 from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
-from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.lifecycle import Lifecycle, Time
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
 from kwokgen.model.topology import Topology
-from kwokgen.model.workload import Container, RunTime, Workload
+from kwokgen.model.workload import Container, Workload
 from kwokgen.problem import Pos, quoted
 
 
@@ -78,10 +79,11 @@ class Parts:
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
             failures=(),
+            unpulled=(),
             template=entries.template(fact),
             at=at,
         )
-        return made._replace(failures=failures(self.scope, made, item, self.seed))
+        return failing(self.scope, made, item, self.seed)
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}
@@ -174,20 +176,14 @@ class Parts:
         self.scope.distinct([{"name": main.name}, *items], [at.below("container"), *where], "containers of the pod")
         return tuple(_container(entry, place, {}) for entry, place in zip(items, where, strict=True))
 
-    def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> RunTime | None:
+    def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> Time | None:
         run: Any = item.get("run")
         if run is None:
             return None
         if not lifecycle.takes_run and ("lifecycle" in item or "lifecycles" not in self.scope.doubtful):
             message = f'pods of the lifecycle "{lifecycle.name}" ({lifecycle.profile}) take no run time of their own'
-            self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed")
-        if isinstance(run, str):
-            return RunTime(shortest=formats.milliseconds(run), longest=formats.milliseconds(run))
-        shortest, longest = formats.milliseconds(run["min"]), formats.milliseconds(run["max"])
-        if shortest > longest:
-            message = f"the shortest run {run['min']} is above the longest {run['max']}"
-            self.scope.fail(at.pos("run", "min"), "workload", message)
-        return RunTime(shortest=shortest, longest=max(shortest, longest))
+            self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed or general")
+        return times.read(self.scope, run, at, "run", "workload")
 
 
 def _container(item: Data, at: Place, extra: dict[str, str]) -> Container:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kwokgen import schemas, tree
-from kwokgen.catalog import rules
+from kwokgen.catalog import composed, rules
 from kwokgen.conform import conform, start_of
 from kwokgen.encoding import decoded
 from kwokgen.model.place import Entry, Node, Place
@@ -30,6 +30,9 @@ KINDS = {
     "faults": "fault",
     "stages/node": "stage",
     "stages/pod": "stage",
+    "steps/node": "step",
+    "steps/pod": "step",
+    "owners": "owner",
     "workloads": "workload",
     "topologies": "topology",
     "kubernetes": "kubernetes",
@@ -90,7 +93,13 @@ class Catalog:
 
     def _fact(self, kind: str, name: str, below: int) -> Fact:
         index = self._holding(kind, name, below)
-        return _builtin_fact(kind, name) if index is None else self._own(kind, name, index)
+        if index is not None:
+            path = self._file(kind, name, index)
+            return self._own(kind, name, self._node(kind, path, name, index), str(path))
+        fact = _builtin_fact(kind, name)
+        if any(self._holding(str(composed.of(kind)), step, below) is not None for step in composed.used(fact.data)):
+            return self._own(kind, name, builtin_node(kind, name), fact.file)
+        return fact
 
     def _holding(self, kind: str, name: str, below: int) -> int | None:
         """The last of the user's folders before `below` that has the entry."""
@@ -101,14 +110,25 @@ class Catalog:
     def _file(self, kind: str, name: str, index: int) -> Path:
         return self.folders[index] / kind / f"{name}.yaml"
 
-    def _own(self, kind: str, name: str, index: int) -> Fact:
-        path = self._file(kind, name, index)
-        node = self._node(kind, path, name, index)
+    def _own(self, kind: str, name: str, node: Node, file: str) -> Fact:
         problems = conform(node, schemas.load(f"catalog/{KINDS[kind]}"), "catalog")
-        problems = problems or tuple(rules.check(kind, node.plain(), Place(node)))
+        whole = node if problems else self.whole(kind, node)
+        problems = problems or tuple(rules.check(kind, whole.plain(), Place(whole)))
         if problems:
             raise KwokgenError(*problems)
-        return Fact(name, node.plain(), Place(node), str(path), builtin=False)
+        return Fact(name, whole.plain(), Place(whole), file, builtin=False)
+
+    def whole(self, kind: str, node: Node) -> Node:
+        """An entry with the steps that its Stages do put in.
+
+        Raises KwokgenError for an unknown step at its place, or for a mistake in a step's own file.
+        """
+        folder = composed.of(kind)
+        return composed.put_in(node, lambda does: self._step(folder, does)) if folder else node
+
+    def _step(self, folder: str, does: Node) -> Node:
+        fact = self.get(folder, does.raw, does.pos, "step")
+        return builtin_node(folder, fact.name) if fact.builtin else fact.at.node
 
     def _node(self, kind: str, path: Path, name: str, index: int, above: tuple[Path, ...] = ()) -> Node:
         """An entry's tree, with what it extends under it; `above` are the files that extend it."""
@@ -161,17 +181,20 @@ def _compiled() -> dict[str, Any]:
 @cache
 def _builtin_fact(kind: str, name: str) -> Fact:
     known = _compiled().get(f"{kind}/{name}", {})
-    if known.get("digest") == digest(kind, name):
+    if known and known["digest"] == digest(kind, name, known["data"]):
         pos = Pos(_builtin_file(kind, name), 1, 1)
         return Fact(name, known["data"], Place(Node(pos, {})), pos.file, builtin=True, compiled=known["compiled"])
     # The file was edited since `make generate`.
-    node = builtin_node(kind, name)
+    node = Catalog().whole(kind, builtin_node(kind, name))
     return Fact(name, node.plain(), Place(node), node.pos.file, builtin=True)
 
 
-def digest(kind: str, name: str) -> str:
-    """What tells whether a built-in entry's file is the one that was compiled."""
-    return blake2b((_builtin() / kind / f"{name}.yaml").read_bytes(), digest_size=8).hexdigest()
+def digest(kind: str, name: str, data: Mapping[str, Any]) -> str:
+    """What tells whether the files that a built-in entry's data came from are those that were compiled."""
+    files = [_builtin() / kind / f"{name}.yaml"]
+    files += [_builtin() / str(composed.of(kind)) / f"{step}.yaml" for step in composed.used(data)]
+    content = b"".join(file.read_bytes() if file.exists() else b"" for file in files)
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 def builtin_node(kind: str, name: str) -> Node:

@@ -75,4 +75,7 @@ def template(fact: Fact) -> Template:
 
 def kwok(fact: Fact) -> Kwok:
     """A release of `catalog/kwok/`."""
-    return Kwok(release=fact.name, image=fact.data["image"], template=template(fact))
+    functions = fact.data["functions"]
+    common = {*functions["go"], *functions["sprig"], *functions["kwok"]}
+    called = {kind: frozenset({*common, *functions.get(kind, ())}) for kind in ("", "Node", "Pod")}
+    return Kwok(release=fact.name, image=fact.data["image"], template=template(fact), functions=called)

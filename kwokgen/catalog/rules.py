@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kwokgen.catalog import composed
 from kwokgen.model.place import Place
 from kwokgen.problem import Problem, unknown
 
@@ -45,8 +46,23 @@ def _topology(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
         yield Problem(at.pos("pattern"), "catalog", message, "write one of them")
 
 
+def _fault(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
+    effects = data["effects"]
+    if "gone" not in effects:
+        return
+    for name in effects.keys() - {"gone", "event"}:
+        yield Problem(
+            at.key("effects", name), "catalog", f'a node that is gone has no "{name}"', "leave out one of them"
+        )
+    if data["of"] == "gpu":
+        yield Problem(at.pos("of"), "catalog", "a node is gone, not a GPU of it", "write of: node")
+
+
 _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "drivers": _driver,
+    "faults": _fault,
     "kubernetes": _kubernetes,
+    "stages/node": composed.lacking,
+    "stages/pod": composed.lacking,
     "topologies": _topology,
 }

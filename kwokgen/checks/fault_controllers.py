@@ -20,5 +20,5 @@ def check(cluster: Cluster) -> Iterator[Problem]:
             yield Problem(fault.at.pos("start"), ID, message, "leave out start and for: nodes are born with the fault")
         elif fault.stages and fault.of_slices and controller.crd and controller.shards > 1:
             message = f"each of {controller.shards} controllers would play all slices"
-            hint = f"write stages: config, or effects: {{{'deviceGone' if fault.gone else 'deviceTaint'}: false}}"
+            hint = "write stages: config, or effects without deviceTaint and deviceGone"
             yield Problem(fault.at.pos("start"), ID, message, hint)

@@ -45,7 +45,7 @@ def show(kind: Kind = None, name: Name = None, catalog: Catalogs = [], format_: 
 
 
 def _matching(kind: str | None) -> list[str]:
-    """`stages` stands for `stages/node` and `stages/pod`."""
+    """`stages` stands for `stages/node` and `stages/pod`, `steps` for those of either."""
     from kwokgen.problem import KwokgenError, Pos, unknown
 
     found = [known for known in _kinds() if kind is None or known == kind or known.startswith(f"{kind}/")]
@@ -66,8 +66,8 @@ def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
     if form is Format.json:
         typer.echo(dumped(rows))
         return
-    wide = max(len(row["name"]) for row in rows)
-    for kind in kinds:
+    wide = max((len(row["name"]) for row in rows), default=0)
+    for kind in dict.fromkeys(row["kind"] for row in rows):
         typer.echo(f"{kind}:")
         for row in rows:
             if row["kind"] == kind:

@@ -80,11 +80,13 @@ def _timeline(figures: Plan) -> Iterator[str]:
     yield f"timeline: T is each node's creation{smear}"
     wide = max(len(moment.time) for moment in figures.timeline)
     for moment in figures.timeline:
-        yield f"  {moment.time:<{wide}}  {_who(moment)} {moment.fault} ({moment.entry}): {', '.join(moment.what)}"
+        yield f"  {moment.time:<{wide}}  {_who(moment)} {moment.fault} ({moment.entry}): {', '.join(moment.what)}{moment.again}"
         if moment.command:
             yield f"  {'':<{wide}}  {moment.command}"
-    if down := sum(moment.nodes for moment in figures.timeline if "Ready=False" in moment.what):
-        yield f"  Pods leave NotReady nodes one node each 10 s, the controller manager's rate: {_duration(10 * down)} for {down:,}."
+    if any("Ready=False" in moment.what for moment in figures.timeline):
+        took = f", {_duration(figures.eviction_seconds)} for all of these" if figures.eviction_seconds else ""
+        yield f"  Pods leave NotReady nodes one node each 10 s, the controller manager's rate{took}; where 55 % of a zone"
+        yield "  are NotReady, one node each 100 s, and none in a cluster of 50 nodes or fewer."
 
 
 def _who(moment: Moment) -> str:

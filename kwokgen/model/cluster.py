@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.fault import Fault
-from kwokgen.model.lifecycle import Lifecycle, Stage
+from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.target import Kubernetes, Kwok
@@ -65,7 +65,7 @@ def published(pools: Iterable[Pool], network: Iterable[NetworkDevices]) -> tuple
 
 
 class Cluster(NamedTuple):
-    """Everything that a blueprint says, with nothing left to look up; `capacity` are Stages still to be made per pool."""
+    """Everything that a blueprint says, with nothing left to look up; `capacity` has Stages still to be made per pool."""
 
     name: str
     kubernetes: Kubernetes
@@ -73,7 +73,7 @@ class Cluster(NamedTuple):
     namespaces: tuple[Namespace, ...]
     controller: Controller
     lifecycles: tuple[Lifecycle, ...]
-    capacity: tuple[Stage, ...]
+    capacity: Lifecycle | None
     topology: Topology | None
     pools: tuple[Pool, ...]
     network_devices: tuple[NetworkDevices, ...]
@@ -89,6 +89,12 @@ class Cluster(NamedTuple):
     def published(self) -> tuple[Devices, ...]:
         """All its DRA devices, by pool and driver."""
         return published(self.pools, self.network_devices)
+
+    @property
+    def own_lifecycles(self) -> tuple[Lifecycle, ...]:
+        """Those of the user's catalogue: built-in ones are the tests' to check."""
+        every = (*self.lifecycles, *filter(None, [self.capacity]))
+        return tuple(lifecycle for lifecycle in every if not lifecycle.builtin)
 
     def faults_of(self, pool: Pool) -> tuple[Fault, ...]:
         """The faults of a pool's nodes and of their GPUs."""

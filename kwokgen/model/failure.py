@@ -34,3 +34,13 @@ class Failure(NamedTuple):
     def order(self) -> tuple[int, int, int]:
         """Of several failures of one pod the first comes."""
         return (-1 if self.position is None else self.position, self.seconds, self.number)
+
+
+class Unpulled(NamedTuple):
+    """A failure of a workload's list whose pods cannot pull an image, for `seconds` or, with None, without end."""
+
+    number: int
+    marks: Mapping[int, str]
+    seconds: int | None
+    message: str
+    at: Place

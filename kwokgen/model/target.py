@@ -64,11 +64,19 @@ class Kubernetes(NamedTuple):
 
 
 class Kwok(NamedTuple):
-    """A KWOK release: its image, and the Jinja2 template of a controller's Deployment."""
+    """A KWOK release: its image, and the Jinja2 template of a controller's Deployment.
+
+    `functions` are those that templates of Stages may call, by the kind of object that they are for; "" is any other.
+    """
 
     release: str
     image: str
     template: Template
+    functions: Mapping[str, frozenset[str]]
+
+    def called(self, kind: str) -> frozenset[str]:
+        """The functions for a kind."""
+        return self.functions.get(kind, self.functions[""])
 
 
 class Requirements(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.model.claim import Claim
-from kwokgen.model.failure import Failure
-from kwokgen.model.lifecycle import Lifecycle
+from kwokgen.model.failure import Failure, Unpulled
+from kwokgen.model.lifecycle import Lifecycle, Time
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
@@ -22,13 +22,6 @@ class Container(NamedTuple):
     command: tuple[str, ...]
     requests: Mapping[str, str]
     limits: Mapping[str, str]
-
-
-class RunTime(NamedTuple):
-    """Bounds of a run time in milliseconds; equal where it is fixed."""
-
-    shortest: int
-    longest: int
 
 
 class Placement(NamedTuple):
@@ -65,8 +58,9 @@ class Workload(NamedTuple):
     policies: Mapping[str, Any]
     lifecycle: Lifecycle
     default_lifecycle: bool
-    run: RunTime | None
+    run: Time | None
     failures: tuple[Failure, ...]
+    unpulled: tuple[Unpulled, ...]
     template: Template
     at: Place
 

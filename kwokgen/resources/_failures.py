@@ -12,10 +12,10 @@ from json import dumps
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.failure import ALL, NONE, Failure
+from kwokgen.model.failure import ALL, NONE, Failure, Unpulled
 from kwokgen.model.lifecycle import Stage
 from kwokgen.model.workload import Workload
-from kwokgen.resources import _failing
+from kwokgen.resources import _failing, _pulling
 from kwokgen.resources._common import RUN_SECONDS
 from kwokgen.resources._patches import text
 from kwokgen.resources._selectors import AT_ONCE, absent, among, lacks, there
@@ -34,28 +34,32 @@ time up to five minutes."""
 
 def marks(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     """What says in a pod which failures are its own; differs from job to job."""
-    if not workload.failures:
-        return {}
-    own = {WORKLOAD: f"{cluster.name}/{workload.name}"}
-    return own | {_key(failure): Slot(f"fail-{failure.number}") for failure in workload.failures}
+    every = _every(workload)
+    own = {WORKLOAD: f"{cluster.name}/{workload.name}"} if every else {}
+    return own | {_key(failure): Slot(f"fail-{failure.number}") for failure in every}
 
 
 def columns(workload: Workload) -> dict[str, Column]:
     """The values of the slots."""
-    return {f"fail-{failure.number}": _column(failure) for failure in workload.failures}
+    return {f"fail-{failure.number}": _column(failure) for failure in _every(workload)}
 
 
-def _column(failure: Failure) -> Column:
+def _every(workload: Workload) -> list[Failure | Unpulled]:
+    return sorted((*workload.failures, *workload.unpulled), key=lambda failure: failure.number)
+
+
+def _column(failure: Failure | Unpulled) -> Column:
     return lambda job: failure.marks.get(job, NONE)
 
 
-def _key(failure: Failure) -> str:
+def _key(failure: Failure | Unpulled) -> str:
     return f"{FAIL}{failure.number}"
 
 
 def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names and specs of all Stages of pods' failures."""
     for workload in cluster.workloads:
+        yield from _unpulled(cluster, workload)
         for failure in workload.failures:
             name = f"fail-{workload.name}-{failure.number}"
             if failure.position is not None:
@@ -64,6 +68,15 @@ def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
         if workload.failures and workload.restart_policy != "Never":
             yield f"fail-{workload.name}-restart", _restart(cluster, workload)
             yield from ((f"fail-{workload.name}-{end.step}", _end(cluster, workload, end)) for end in _ends(workload))
+
+
+def _unpulled(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, unpulled in enumerate(workload.unpulled):
+        before = (lacks(_marked(other), "true") for other in workload.unpulled[:number])
+        due = [among(_marked(unpulled), "true"), *before]
+        for word, here, template, delay in _pulling.stages(unpulled, _filled, _delay):
+            name = "-".join(filter(None, ("fail", workload.name, f"{unpulled.number}", word)))
+            yield name, _stage(cluster, workload, [*here, *due], template, delay)
 
 
 def _start(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
@@ -122,6 +135,12 @@ def _due(workload: Workload, failure: Failure) -> list[dict[str, Any]]:
 
 def _holds(workload: Workload, failure: Failure) -> str:
     """In jq, whether a failure is of the pod, and has not been often enough."""
+    often = "" if failure.times is None else f"({_failures(workload)}) < {failure.times} and "
+    return _marked(failure, often)
+
+
+def _marked(failure: Failure | Unpulled, often: str = "") -> str:
+    """In jq, whether a failure is of the pod."""
     marked = f".metadata.annotations[{dumps(_key(failure))}] as $marked"
     index = f".metadata.annotations[{dumps(INDEX)}] as $index"
     among = (
@@ -129,7 +148,6 @@ def _holds(workload: Workload, failure: Failure) -> str:
         " .[0] <= ($index | tonumber) and .[-1] >= ($index | tonumber))"
     )
     found = f'if $marked == "{ALL}" then true elif $marked == "{NONE}" then false else {among} end'
-    often = "" if failure.times is None else f"({_failures(workload)}) < {failure.times} and "
     return f"{marked} | {index} | {often}({found})"
 
 

@@ -6,16 +6,16 @@ over ends also when the controller was away, and none fires twice: there is noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from json import dumps
 from typing import Any, NamedTuple
 
-from kwokgen.model.fault import Event, Fault
+from kwokgen.model.fault import Event, Fault, Step
+from kwokgen.resources._faulttimes import ARMED, all_of, labelled, moment, since, turns, wanted, within
 from kwokgen.resources._patches import added, escaped
-from kwokgen.resources._selectors import AT_ONCE, among, lacks
+from kwokgen.resources._selectors import AT_ONCE, among, lacks, there
 
 CLOCK = "kwokgen.io/clock"
-ARMED = "armed"
 BORN = "born"
 WAITING = 1
 """Heartbeats, of weight 0, do not delay the clock; what has to be done at once is not delayed by it."""
@@ -24,7 +24,10 @@ Patch = dict[str, str]
 
 
 class Part(NamedTuple):
-    """What a fault does to one kind of object: how to see, in jq, that something of it is missing; how to add and take it."""
+    """What a step does to one kind of object: how to see, in jq, that something of it is missing; how to add and take it.
+
+    To begin also takes what only the step before it does; an object that is `gone` is deleted instead.
+    """
 
     wrong: str
     begin: list[str]
@@ -32,6 +35,7 @@ class Part(NamedTuple):
     begun_status: str | None = None
     ended_status: str | None = None
     event: Event | None = None
+    gone: bool = False
 
 
 class Played(NamedTuple):
@@ -47,28 +51,72 @@ def labels(faults: Iterable[Fault]) -> dict[str, str]:
     return {fault.label: ARMED if fault.stages else BORN for fault in faults}
 
 
-def stages(fault: Fault, played: Played, part: Part) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The last words of the names, and the specs, of the Stages of a fault.
+def stages(fault: Fault, played: Played, parts: Sequence[Part]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The last words of the names, and the specs, of the Stages of a fault; `parts` are those of its steps.
 
     What labels and annotations tell apart costs KWOK nothing, where an expression is evaluated for every change.
     """
-    wanted, active = {fault.label: _wanted(fault)}, {fault.label: "active"}
-    time = [among(due, "true")] if (due := _in_time(fault)) else []
-    begin = [_object(fault, [*_since(fault), *part.begin], "active"), *_status(part.begun_status)]
-    end = [_object(fault, [*_off(fault), *part.end], "over"), *_status(part.ended_status)]
+    for number, part in enumerate(parts, start=1):
+        word = f"-{number}" if len(parts) > 1 else ""
+        for name, spec in _step(fault, played, part, number, len(parts)):
+            yield name + word, spec
+    if _outlived(fault):
+        yield "stop", _stop(fault, played)
+
+
+def _step(fault: Fault, played: Played, part: Part, number: int, of: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    step = fault.steps[number - 1]
+    own, active = {fault.label: wanted(fault)}, {fault.label: "active"}
+    if of > 1:
+        active |= {f"{fault.label}.step": str(number)}
+    time = [among(due, "true")] if (due := within(fault, step.begin, step.end)) else []
     event = {"event": part.event._asdict()} if part.event else {}
-    idle = lacks(f".metadata.annotations[{dumps(fault.label)}]", "active")
-    over = " and ".join(filter(None, (f".metadata.labels[{dumps(fault.label)}] == {dumps(_wanted(fault))}", due)))
-    yield "begin", _stage(played, [*time, idle], event | {"patches": begin}, labels=wanted)
+    if part.gone:
+        yield "begin", _stage(played, [*time, *_older(fault, step)], event | {"delete": True}, labels=own)
+        return
+    begin = [_object(active, [*_since(fault), *_round(fault), *part.begin]), *_status(part.begun_status)]
+    end = [_object({fault.label: "over"}, [*_off(fault), *part.end]), *_status(part.ended_status)]
+    yield "begin", _stage(played, [*time, _waiting(fault, number)], event | {"patches": begin}, labels=own)
     if part.wrong:
         hold = [*time, among(part.wrong, "true")]
-        yield "hold", _stage(played, hold, {"patches": begin}, labels=wanted, annotations=active)
-    yield "end", _stage(played, [among(over, "false")], {"patches": end}, annotations=active)
+        yield "hold", _stage(played, hold, {"patches": begin}, labels=own, annotations=active)
+    ends = among(all_of(labelled(fault), _until_next(fault, number, of)), "false")
+    yield "end", _stage(played, [ends], {"patches": end}, annotations=active)
 
 
-def _wanted(fault: Fault) -> str:
-    """What the label says of an object that has the fault, or will have it."""
-    return "on" if fault.start.sort == "manual" else ARMED
+def _waiting(fault: Fault, number: int) -> Expression:
+    """That a step has not begun: it is the turn of the fault, or the step before it is there."""
+    state = f".metadata.annotations[{dumps(fault.label)}]"
+    if number == 1:
+        return lacks(state, "active")
+    before = f".metadata.annotations[{dumps(f'{fault.label}.step')}]"
+    return among(f'{state} != "active" or {before} == {dumps(str(number - 1))}', "true")
+
+
+def _until_next(fault: Fault, number: int, of: int) -> str:
+    """In jq, whether it is the time of a step or of the one after it, whose begin ends it."""
+    step = fault.steps[number - 1]
+    return within(fault, step.begin, fault.steps[number].end if number < of else step.end)
+
+
+def _older(fault: Fault, step: Step) -> Iterator[Expression]:
+    """That an object was there at a moment of the calendar: the one that takes its place is not deleted as well."""
+    if fault.start.sort == "at":
+        yield among(f"(.metadata.creationTimestamp | fromdateiso8601) < {moment(fault, step.begin)}", "true")
+
+
+def _outlived(fault: Fault) -> bool:
+    """Whether a fault by hand goes on when it, or a step of it, has ended."""
+    return fault.start.sort == "manual" and fault.timed and (len(fault.steps) > 1 or fault.repeat is not None)
+
+
+def _stop(fault: Fault, played: Played) -> dict[str, Any]:
+    """The Stage after the last end of such a fault, which sets its label and forgets when it began."""
+    goes_on = all_of(labelled(fault), f"now < {moment(fault, fault.lasts)}" if fault.lasts else "")
+    known = there(f".metadata.annotations[{dumps(since(fault))}]")
+    idle = lacks(f".metadata.annotations[{dumps(fault.label)}]", "active")
+    stopped = [_object({}, list(_forgotten(fault)))]
+    return _stage(played, [known, idle, among(goes_on, "false")], {"patches": stopped})
 
 
 def _stage(
@@ -91,56 +139,56 @@ def _stage(
     }
 
 
-def _in_time(fault: Fault) -> str:
-    """In jq, whether it is the time of the fault; empty where that is as long as a label says so."""
-    if fault.start.sort == "manual":
-        return f"(({_noted(fault)}) // now) + {fault.seconds} > now" if fault.seconds else ""
-    begin, end = _bounds(fault)
-    return f"now >= {begin}" + (f" and now < {end}" if end else "")
-
-
-def _noted(fault: Fault) -> str:
-    """In jq, when a fault by hand began."""
-    return f".metadata.annotations[{dumps(fault.label + '-since')}] // empty | tonumber"
-
-
-def _bounds(fault: Fault) -> tuple[str, str | None]:
-    """In jq, the moments of its begin and of its end in seconds."""
-    zero = "" if fault.start.sort == "at" else "(.metadata.creationTimestamp | fromdateiso8601) + "
-    end = None if fault.seconds is None else f"{zero}{fault.start.seconds + fault.seconds}"
-    return f"{zero}{fault.start.seconds}", end
-
-
 def _since(fault: Fault) -> list[str]:
-    if fault.start.sort != "manual" or not fault.seconds:
+    if fault.start.sort != "manual" or not fault.timed:
         return []
-    name = f"{fault.label}-since"
-    path = f"/metadata/annotations/{escaped(name)}"
     # A fault that is held has begun before.
     return [
-        f'{{{{ if not (and .metadata.annotations (hasKey .metadata.annotations "{name}")) }}}}',
-        f"- {{op: add, path: {path}, value: {{{{ now | unixEpoch | Quote }}}}}}",
+        f'{{{{ if not (and .metadata.annotations (hasKey .metadata.annotations "{since(fault)}")) }}}}',
+        f"- {{op: add, path: /metadata/annotations/{escaped(since(fault))}, value: {{{{ now | unixEpoch | Quote }}}}}}",
         "{{ end }}",
     ]
 
 
 def _off(fault: Fault) -> list[str]:
-    if fault.start.sort != "manual" or not fault.seconds:
+    if fault.start.sort != "manual" or not fault.timed or _outlived(fault):
         return []
-    name = f"{fault.label}-since"
-    return [
-        added(f"/metadata/labels/{escaped(fault.label)}", "off"),
-        f'{{{{ if hasKey .metadata.annotations "{name}" }}}}',
-        f"- {{op: remove, path: /metadata/annotations/{escaped(name)}}}",
-        "{{ end }}",
-    ]
+    return list(_forgotten(fault))
 
 
-def _object(fault: Fault, lines: list[str], state: str) -> Patch:
+def _forgotten(fault: Fault) -> Iterator[str]:
+    name = since(fault)
+    yield added(f"/metadata/labels/{escaped(fault.label)}", "off")
+    yield f'{{{{ if hasKey .metadata.annotations "{name}" }}}}'
+    yield f"- {{op: remove, path: /metadata/annotations/{escaped(name)}}}"
+    yield "{{ end }}"
+
+
+def _round(fault: Fault) -> Iterator[str]:
+    """Lines that note which time it is that a fault begins; one that KWOK was away for counts as well."""
+    if fault.repeat is None:
+        return
+    if fault.start.sort == "at":
+        yield f"{{{{ $zero := {fault.start.seconds} }}}}"
+    elif fault.start.sort == "after":
+        created = '.metadata.creationTimestamp | toDate "2006-01-02T15:04:05Z07:00" | unixEpoch'
+        yield f"{{{{ $zero := add ({created} | int64) {fault.start.seconds} }}}}"
+    else:
+        name = dumps(since(fault))
+        yield "{{ $zero := now | unixEpoch }}"
+        yield f"{{{{ if and .metadata.annotations (hasKey .metadata.annotations {name}) }}}}"
+        yield f"{{{{ $zero = index .metadata.annotations {name} }}}}"
+        yield "{{ end }}"
+    number = f"add1 (div (sub (now | unixEpoch | int64) (int64 $zero)) {fault.repeat.every})"
+    path = f"/metadata/annotations/{escaped(f'{fault.label}.round')}"
+    yield f'- {{op: add, path: {path}, value: "{{{{ {number} }}}}"}}'
+
+
+def _object(marks: dict[str, str], lines: list[str]) -> Patch:
     """A patch of labels, annotations and spec together: the event of the next patch finds it done."""
     first = ["{{ if not .metadata.annotations }}", "- {op: add, path: /metadata/annotations, value: {}}", "{{ end }}"]
-    mark = added(f"/metadata/annotations/{escaped(fault.label)}", state)
-    return {"root": "", "type": "json", "template": "\n".join([*first, mark, *lines]) + "\n"}
+    said = (added(f"/metadata/annotations/{escaped(key)}", text) for key, text in marks.items())
+    return {"root": "", "type": "json", "template": "\n".join([*first, *said, *lines]) + "\n"}
 
 
 def _status(template: str | None) -> Iterator[Patch]:
@@ -150,7 +198,7 @@ def _status(template: str | None) -> Iterator[Patch]:
 
 def clock(faults: Iterable[Fault], played: Played) -> dict[str, Any] | None:
     """The Stage that touches an object when something is due on it: KWOK looks at one only when it has changed."""
-    times = [found for fault in faults if (found := _times(fault))]
+    times = [found for fault in faults if (found := turns(fault))]
     if not times:
         return None
     coming = f"[{', '.join(times)}] | map(select(. > now))"
@@ -163,12 +211,3 @@ def clock(faults: Iterable[Fault], played: Played) -> dict[str, Any] | None:
         "durationFrom": {"expressionFrom": f"{coming} | min | todateiso8601"},
     }
     return stage
-
-
-def _times(fault: Fault) -> str:
-    """In jq, the moments at which something is to be done; empty where only a label says so."""
-    here = f".metadata.labels[{dumps(fault.label)}]"
-    if fault.start.sort == "manual":
-        return f'if {here} == "on" then ({_noted(fault)}) + {fault.seconds} else empty end' if fault.seconds else ""
-    times = ", ".join(part for part in _bounds(fault) if part)
-    return f'if {here} == "{ARMED}" then ({times}) else empty end'

@@ -7,8 +7,8 @@ from json import dumps
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.fault import Condition, Fault
-from kwokgen.model.labels import INSTANCE, POOL
+from kwokgen.model.fault import Condition, Fault, Step
+from kwokgen.model.labels import INSTANCE, POOL, of_node
 from kwokgen.model.pool import Pool
 from kwokgen.resources import _faults
 from kwokgen.resources._common import taint
@@ -18,50 +18,63 @@ from kwokgen.resources._selectors import among, lacks
 
 NODES = {"apiGroup": "v1", "kind": "Node"}
 MADE_READY = among(".status.phase", "Running")
+DOWN = "KwokgenFault"
+"""The condition of a node that a fault keeps from being Ready."""
+SETTLED = among(f'.status.conditions[]? | select(.type == "Ready" or .type == "{DOWN}") | .status', "True")
+"""A node after an outage is made Ready first: that Stage, of weight 0, would never be drawn beside the clock."""
 
 
 def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and specs of the Stages of nodes' faults, with the clock of nodes whose leases alone keep them Ready.
-
-    Nodes without leases have heartbeats, which do as well as a clock, and must not wait for it.
-    """
+    """Names and specs of the Stages of nodes' faults, and of their clocks."""
     played = Played(NODES, {INSTANCE: cluster.name}, (MADE_READY,))
-    leased = {pool.name for pool in cluster.pools if pool.lifecycle.needs_lease}
     moving = [(fault, pool) for pool in cluster.pools for fault in cluster.faults_of(pool) if fault.stages]
     for fault, pool in moving:
-        for word, spec in _faults.stages(fault, played, _part(fault, pool)):
+        for word, spec in _faults.stages(fault, played, list(_parts(fault, pool))):
             yield f"fault-{fault.name}-{word}", spec
-    here = among(f'.metadata.labels["{POOL}"]', *sorted(leased))
-    waiting = (fault for fault, pool in moving if pool.name in leased)
-    if clock := _faults.clock(waiting, played._replace(ready=(MADE_READY, here))):
-        yield "clock", clock
+    yield from _clocks(moving, played)
 
 
-def _part(fault: Fault, pool: Pool) -> Part:
-    whole = pool.machine.allocatable.get(pool.resource or "")
-    left = fewer(pool, fault.allocatable) if fault.allocatable else None
-    return Part(
-        wrong=" or ".join(_wrong(fault, pool)),
-        begin=list(_begin(fault)),
-        end=list(_end(fault)),
-        begun_status=_status(fault, pool, left, faulty=True),
-        ended_status=_status(fault, pool, whole if fault.allocatable else None, faulty=False),
-        event=fault.event,
-    )
+def _clocks(moving: list[tuple[Fault, Pool]], played: Played) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Nodes without leases have heartbeats, which do as well as a clock and must not wait for it, but not while down."""
+    leased = [(fault, pool) for fault, pool in moving if pool.lifecycle.needs_lease]
+    beaten = [(fault, pool) for fault, pool in moving if not pool.lifecycle.needs_lease and _takes_down(fault)]
+    down = among(f'.status.conditions[]? | select(.type == "{DOWN}") | .status', "True")
+    for name, found, state in (("clock", leased, SETTLED), ("clock-down", beaten, down)):
+        here = among(f'.metadata.labels["{POOL}"]', *sorted({pool.name for _, pool in found}))
+        if clock := _faults.clock((fault for fault, _ in found), played._replace(ready=(MADE_READY, state, here))):
+            yield name, clock
 
 
-def _wrong(fault: Fault, pool: Pool) -> Iterator[str]:
-    for each in fault.conditions:
+def _takes_down(fault: Fault) -> bool:
+    return any(condition.type == DOWN for step in fault.steps for condition in step.conditions)
+
+
+def _parts(fault: Fault, pool: Pool) -> Iterator[Part]:
+    for before, step in zip((None, *fault.steps), fault.steps, strict=False):
+        past = before.beside(step) if before else None
+        yield Part(
+            wrong=" or ".join(_wrong(step, pool)),
+            begin=[*(_end(past, pool) if past else ()), *_begin(step)],
+            end=list(_end(step, pool)),
+            begun_status=_status(pool, past, step),
+            ended_status=_status(pool, step, None),
+            event=step.event,
+            gone=step.gone,
+        )
+
+
+def _wrong(step: Step, pool: Pool) -> Iterator[str]:
+    for each in step.conditions:
         same = f".type == {dumps(each.type)} and .status == {dumps(each.fault)}"
         yield f"([.status.conditions[]? | select({same})] | length) == 0"
-    if fault.taint:
-        yield f"([.spec.taints[]? | select({present(fault.taint)})] | length) == 0"
-    if fault.cordon:
+    if step.taint:
+        yield f"([.spec.taints[]? | select({present(step.taint)})] | length) == 0"
+    if step.cordon:
         yield "(.spec.unschedulable | not)"
-    for key, wanted in fault.labels.items():
+    for key, wanted in step.labels.items():
         yield f".metadata.labels[{dumps(key)}] != {dumps(wanted)}"
-    if fault.allocatable:
-        yield f".status.allocatable[{dumps(pool.resource)}] != {dumps(fewer(pool, fault.allocatable))}"
+    if step.allocatable:
+        yield f".status.allocatable[{dumps(pool.resource)}] != {dumps(fewer(pool, step.allocatable))}"
 
 
 def fewer(pool: Pool, number: int) -> str:
@@ -72,36 +85,49 @@ def fewer(pool: Pool, number: int) -> str:
 def apart(faults: Iterable[Fault]) -> Iterator[dict[str, Any]]:
     """What keeps a pool's capacity from being restored on nodes of which a fault has taken some."""
     for fault in faults:
-        if fault.allocatable:
+        if any(step.allocatable for step in fault.steps):
             part, found = ("annotations", "active") if fault.stages else ("labels", _faults.BORN)
             yield lacks(f".metadata.{part}[{dumps(fault.label)}]", found)
 
 
-def _begin(fault: Fault) -> Iterator[str]:
-    if fault.taint:
-        yield from tainted(fault.taint, ".spec.taints", "/spec/taints", dumps(taint(fault.taint)))
-    if fault.cordon:
+def _begin(step: Step) -> Iterator[str]:
+    if step.taint:
+        yield from tainted(step.taint, ".spec.taints", "/spec/taints", dumps(taint(step.taint)))
+    if step.cordon:
         yield "- {op: add, path: /spec/unschedulable, value: true}"
-    for key, wanted in fault.labels.items():
+    for key, wanted in step.labels.items():
         yield added(f"/metadata/labels/{escaped(key)}", wanted)
 
 
-def _end(fault: Fault) -> Iterator[str]:
-    if fault.taint:
-        yield from untainted(fault.taint, ".spec.taints", "/spec/taints")
-    if fault.cordon:
+def _end(step: Step, pool: Pool) -> Iterator[str]:
+    if step.taint:
+        yield from untainted(step.taint, ".spec.taints", "/spec/taints")
+    if step.cordon:
         yield from ("{{ if .spec.unschedulable }}", "- {op: remove, path: /spec/unschedulable}", "{{ end }}")
-    for key in fault.labels:
+    own = of_node(pool, None, None)
+    for key in step.labels:
+        if own.get(key):
+            yield added(f"/metadata/labels/{escaped(key)}", own[key])
+            continue
         yield f'{{{{ if hasKey .metadata.labels "{key}" }}}}'
         yield f"- {{op: remove, path: /metadata/labels/{escaped(key)}}}"
         yield "{{ end }}"
 
 
-def _status(fault: Fault, pool: Pool, allocatable: str | None, *, faulty: bool) -> str | None:
-    lines = ["conditions:", *(_line(each, faulty=faulty) for each in fault.conditions)] if fault.conditions else []
-    if allocatable is not None:
-        lines.append(f"allocatable: {{{dumps(pool.resource)}: {dumps(allocatable)}}}")
+def _status(pool: Pool, past: Step | None, step: Step | None) -> str | None:
+    """The patch of a status that ends one step, begins another, or both; None where neither is seen in it."""
+    well = [_line(each, faulty=False) for each in past.conditions] if past else []
+    ill = [_line(each, faulty=True) for each in step.conditions] if step else []
+    lines = ["conditions:", *well, *ill] if well or ill else []
+    if step and step.allocatable:
+        lines.append(_allocatable(pool, fewer(pool, step.allocatable)))
+    elif past and past.allocatable:
+        lines.append(_allocatable(pool, pool.machine.allocatable[pool.resource or ""]))
     return "\n".join(["{{ $now := Now }}", *lines]) + "\n" if lines else None
+
+
+def _allocatable(pool: Pool, number: str) -> str:
+    return f"allocatable: {{{dumps(pool.resource)}: {dumps(number)}}}"
 
 
 def _line(condition: Condition, *, faulty: bool) -> str:
@@ -115,7 +141,7 @@ def _line(condition: Condition, *, faulty: bool) -> str:
 def conditions(pool: Pool, born: Iterable[Fault]) -> list[dict[str, str]]:
     """What the detectors of a node say at its birth, healthy but for the faults that it is born with."""
     healthy = {each.type: (each.well, each.healthy) for found in pool.detectors.values() for each in found}
-    faulty = {each.type: (each.fault, each.faulty) for fault in born for each in fault.conditions}
+    faulty = {each.type: (each.fault, each.faulty) for fault in born for each in fault.steps[0].conditions}
     return [
         {"type": type_, "status": status, "reason": words.reason, "message": words.message}
         for type_, (status, words) in (healthy | faulty).items()

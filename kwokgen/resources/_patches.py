@@ -35,17 +35,28 @@ def _same(name: str, taint: Taint) -> str:
 
 
 def tainted(taint: Taint, held: str, path: str, value: str) -> Iterator[str]:
-    """Adds a taint, as `value`, to the list `held` that stands at `path`, unless it is there; all others stay."""
+    """Adds a taint, as `value`, to the list `held` that stands at `path`, or sets its value there; all others stay."""
     yield "{{ $found := false }}"
-    yield f"{{{{ range {held} }}}}"
-    yield f"{{{{ if {_same('', taint)} }}}}{{{{ $found = true }}}}{{{{ end }}}}"
-    yield "{{ end }}"
+    yield f"{{{{ range $index, $taint := {held} }}}}"
+    yield f"{{{{ if {_same('$taint', taint)} }}}}{{{{ $found = true }}}}"
+    yield f'{{{{ if ne (or $taint.value "") {dumps(taint.value or "")} }}}}'
+    yield f"- {{op: replace, path: {path}/{{{{ $index }}}}, value: {value}}}"
+    yield from ("{{ end }}", "{{ end }}", "{{ end }}")
     yield f"{{{{ if not {held} }}}}"
     yield f"- {{op: add, path: {path}, value: []}}"
     yield "{{ end }}"
     yield "{{ if not $found }}"
     yield f"- {{op: add, path: {path}/-, value: {value}}}"
     yield "{{ end }}"
+
+
+def without(taint: Taint, held: str) -> Iterator[str]:
+    """Takes a taint out of what a template has of a device, and no other."""
+    yield "{{ $left := list }}"
+    yield f"{{{{ range {held}.taints }}}}"
+    yield f"{{{{ if not ({_same('', taint)}) }}}}{{{{ $left = append $left . }}}}{{{{ end }}}}"
+    yield "{{ end }}"
+    yield f'{{{{ $_ := set {held} "taints" $left }}}}'
 
 
 def untainted(taint: Taint, held: str, path: str) -> Iterator[str]:

@@ -7,26 +7,26 @@ from json import dumps
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.fault import Fault
+from kwokgen.model.fault import Fault, Step
 from kwokgen.model.labels import INSTANCE, POOL, SHARD
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
 from kwokgen.resources import _faults
 from kwokgen.resources._common import taint as written
 from kwokgen.resources._faults import Part, Played
-from kwokgen.resources._patches import escaped, present, tainted, untainted
+from kwokgen.resources._patches import escaped, present, tainted, untainted, without
 from kwokgen.resources._selectors import among
 
 
 def stages(cluster: Cluster, shard: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names and specs of the Stages of slices, for one controller: every one of them would play all slices."""
     for pool in cluster.pools:
-        moving = [fault for fault in cluster.faults_of(pool) if later(fault)]
+        moving = [_of_devices(fault) for fault in cluster.faults_of(pool) if later(fault)]
         if pool.gpus is None or not moving:
             continue
         played = _played(cluster, pool, pool.gpus.devices.driver, shard)
         for fault in moving:
-            for word, spec in _faults.stages(fault, played, _part(cluster, fault)):
+            for word, spec in _faults.stages(fault, played, list(_parts(cluster, fault))):
                 yield f"fault-{fault.name}-gpus-{word}", spec
         if clock := _faults.clock(moving, played):
             yield f"clock-gpus-{pool.name}", clock
@@ -37,6 +37,12 @@ def later(fault: Fault) -> bool:
     return fault.stages and fault.of_slices
 
 
+def _of_devices(fault: Fault) -> Fault:
+    """The fault up to its last step that changes devices."""
+    last = max(number for number, step in enumerate(fault.steps) if step.of_slices)
+    return fault._replace(steps=fault.steps[: last + 1])
+
+
 def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
     ready = [among(".spec.driver", driver)]
     if cluster.controller.shards > 1:
@@ -45,54 +51,23 @@ def _played(cluster: Cluster, pool: Pool, driver: str, shard: int) -> Played:
     return Played(reference, {INSTANCE: cluster.name, POOL: pool.name}, tuple(ready))
 
 
-def _part(cluster: Cluster, fault: Fault) -> Part:
-    return _gone(fault) if fault.device_taint is None else _tainted(cluster, fault, fault.device_taint)
+def _parts(cluster: Cluster, fault: Fault) -> Iterator[Part]:
+    for before, step in zip((None, *fault.steps), fault.steps, strict=False):
+        past = before.beside(step) if before else None
+        begin = list(_end(cluster, fault, past) if past and not step.device_gone else ())
+        begin += _gone(cluster, fault, past) if step.device_gone else _begin(cluster, fault, step.device_taint)
+        yield Part(_wrong(cluster, fault, step), begin, list(_end(cluster, fault, step)))
 
 
-def _gone(fault: Fault) -> Part:
-    """The slice keeps what it has lost, so that the devices come back as they were."""
-    names = " ".join(map(dumps, fault.devices))
-    kept = f"{fault.label}-devices"
-    begin = [
-        "{{ $lost := list }}",
-        "{{ range $number, $device := .spec.devices }}",
-        f"{{{{ if has $device.name (list {names}) }}}}",
-        # Those before it are no longer there.
-        '{{ $path := printf "/spec/devices/%d" (sub $number (len $lost)) }}',
-        "- {op: test, path: {{ $path }}/name, value: {{ $device.name | Quote }}}",
-        "- {op: remove, path: {{ $path }}}",
-        "{{ $lost = append $lost $device }}",
-        "{{ end }}",
-        "{{ end }}",
-        "{{ if $lost }}",
-        f"- {{op: add, path: /metadata/annotations/{escaped(kept)}, value: {{{{ toJson $lost | Quote }}}}}}",
-        "{{ end }}",
-    ]
-    end = [
-        f'{{{{ if hasKey .metadata.annotations "{kept}" }}}}',
-        "{{ if not .spec.devices }}",
-        "- {op: add, path: /spec/devices, value: []}",
-        "{{ end }}",
-        "{{ $there := list }}",
-        "{{ range .spec.devices }}{{ $there = append $there .name }}{{ end }}",
-        f'{{{{ range fromJson (index .metadata.annotations "{kept}") }}}}',
-        "{{ if not (has .name $there) }}",
-        "- {op: add, path: /spec/devices/-, value: {{ toJson . }}}",
-        "{{ end }}",
-        "{{ end }}",
-        f"- {{op: remove, path: /metadata/annotations/{escaped(kept)}}}",
-        "{{ end }}",
-    ]
-    present = f"[.spec.devices[]? | select(.name | IN({', '.join(map(dumps, fault.devices))}))]"
-    return Part(f"({present} | length) > 0", begin, end)
-
-
-def _tainted(cluster: Cluster, fault: Fault, taint: Taint) -> Part:
-    names = ", ".join(map(dumps, fault.devices))
+def _wrong(cluster: Cluster, fault: Fault, step: Step) -> str:
+    taint, names = step.device_taint, ", ".join(map(dumps, fault.devices))
+    if step.device_gone:
+        return f"([.spec.devices[]? | select(.name | IN({names}))] | length) > 0"
+    if taint is None:
+        return ""
     inside = " | .basic" if _inside(cluster) else ""
     own = f"[.spec.devices[]? | select(.name | IN({names})){inside}"
-    wrong = f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
-    return Part(wrong, list(_begin(cluster, fault, taint)), list(_end(cluster, fault, taint)))
+    return f"({own} | select([.taints[]? | select({present(taint)})] | length == 0)] | length) > 0"
 
 
 def _inside(cluster: Cluster, step: str = ".") -> str:
@@ -106,7 +81,9 @@ def _each(cluster: Cluster, fault: Fault) -> Iterator[str]:
     yield f"{{{{ $body := $device{_inside(cluster)} }}}}"
 
 
-def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+def _begin(cluster: Cluster, fault: Fault, taint: Taint | None) -> Iterator[str]:
+    if taint is None:
+        return
     now = '{{ now | date "2006-01-02T15:04:05Z07:00" | Quote }}'
     value = dumps(written(taint)).removesuffix("}") + f', "timeAdded": {now}}}'
     yield from _each(cluster, fault)
@@ -114,10 +91,51 @@ def _begin(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
     yield from ("{{ end }}", "{{ end }}")
 
 
-def _end(cluster: Cluster, fault: Fault, taint: Taint) -> Iterator[str]:
+def _end(cluster: Cluster, fault: Fault, step: Step) -> Iterator[str]:
+    if step.device_gone:
+        yield from _back(fault)
+    if step.device_taint:
+        yield from _each(cluster, fault)
+        yield from untainted(step.device_taint, "$body.taints", _taints(cluster))
+        yield from ("{{ end }}", "{{ end }}")
+
+
+def _gone(cluster: Cluster, fault: Fault, past: Step | None) -> Iterator[str]:
+    """The slice keeps what it loses, without the taint of the step before, so that it comes back as it was."""
+    yield "{{ $lost := list }}"
     yield from _each(cluster, fault)
-    yield from untainted(taint, "$body.taints", _taints(cluster))
+    # Those before it are no longer there.
+    yield '{{ $path := printf "/spec/devices/%d" (sub $number (len $lost)) }}'
+    yield "- {op: test, path: {{ $path }}/name, value: {{ $device.name | Quote }}}"
+    yield "- {op: remove, path: {{ $path }}}"
+    if past and past.device_taint:
+        yield from without(past.device_taint, "$body")
+    yield "{{ $lost = append $lost $device }}"
     yield from ("{{ end }}", "{{ end }}")
+    yield "{{ if $lost }}"
+    yield f"- {{op: add, path: /metadata/annotations/{escaped(_kept(fault))}, value: {{{{ toJson $lost | Quote }}}}}}"
+    yield "{{ end }}"
+
+
+def _back(fault: Fault) -> Iterator[str]:
+    """Unless an apply has brought them back before."""
+    yield f'{{{{ if hasKey .metadata.annotations "{_kept(fault)}" }}}}'
+    yield "{{ if not .spec.devices }}"
+    yield "- {op: add, path: /spec/devices, value: []}"
+    yield "{{ end }}"
+    yield "{{ $there := list }}"
+    yield "{{ range .spec.devices }}{{ $there = append $there .name }}{{ end }}"
+    yield f'{{{{ range fromJson (index .metadata.annotations "{_kept(fault)}") }}}}'
+    yield "{{ if not (has .name $there) }}"
+    yield "- {op: add, path: /spec/devices/-, value: {{ toJson . }}}"
+    yield from ("{{ end }}", "{{ end }}")
+    yield f"- {{op: remove, path: /metadata/annotations/{escaped(_kept(fault))}}}"
+    yield "{{ end }}"
+
+
+def _kept(fault: Fault) -> str:
+    """The annotation of a slice that says what it has lost."""
+    return f"{fault.label}.devices"
 
 
 def _taints(cluster: Cluster) -> str:

@@ -24,7 +24,7 @@ def stages(cluster: Cluster, shard: int = 0) -> Iterator[Document]:
         for stage in lifecycle.stages:
             yield _document(f"{cluster.name}-{lifecycle.name}-{stage.step}", _guarded(cluster, lifecycle, stage))
     for pool in cluster.pools:
-        for stage in cluster.capacity:
+        for stage in cluster.capacity.stages if cluster.capacity else ():
             yield _document(f"{cluster.name}-{stage.step}-{pool.name}", _for_pool(cluster, pool, stage))
     faults = (*_nodefaults.stages(cluster), *_slicefaults.stages(cluster, shard), *_podfaults.stages(cluster))
     for name, spec in (*faults, *_failures.stages(cluster)):

@@ -80,12 +80,14 @@ def _places(cluster: Cluster, pool: Pool) -> tuple[dict[str, Slot], dict[str, Co
 
 def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     born = [fault for fault in faults if not fault.stages]
-    annotations = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"} | dict(pool.annotations)
+    steps = [fault.steps[0] for fault in born]
+    annotations: dict[str, Any] = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}
+    annotations |= pool.annotations
     spec: dict[str, Any] = {"providerID": Join(("kwok://", NAME))}
-    taints = dict.fromkeys((*pool.taints, *(fault.taint for fault in born if fault.taint)))
+    taints = dict.fromkeys((*pool.taints, *(step.taint for step in steps if step.taint)))
     if taints:
         spec["taints"] = [taint(entry) for entry in taints]
-    if any(fault.cordon for fault in born):
+    if any(step.cordon for step in steps):
         spec["unschedulable"] = True
     return {
         "apiVersion": "v1",
@@ -97,14 +99,14 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
 
 
 def _labels(cluster: Cluster, pool: Pool, faults: list[Fault]) -> dict[str, Any]:
-    born = {key: text for fault in faults if not fault.stages for key, text in fault.labels.items()}
+    born = {key: text for fault in faults if not fault.stages for key, text in fault.steps[0].labels.items()}
     own = of_node(pool, NAME, Slot("shard"), _places(cluster, pool)[0])
     return own | born | _faults.labels(faults)
 
 
 def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
     """Both address types, or KWOK 0.8 deletes all; not Ready, or no Stage that makes a node so matches it."""
-    lost = sum(fault.allocatable for fault in born)
+    lost = sum(fault.steps[0].allocatable for fault in born)
     less = {pool.resource: _nodefaults.fewer(pool, lost)} if lost and pool.resource else {}
     conditions = _nodefaults.conditions(pool, born)
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 from kwokgen.draw import between
@@ -12,7 +11,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
 from kwokgen.resources import _failures, _pods
-from kwokgen.resources._common import owned
+from kwokgen.resources._common import owned, seconds
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
 
@@ -87,4 +86,4 @@ def _run(cluster: Cluster, workload: Workload, index: int) -> str:
         return ""
     job = f"{workload.name}-{index}"
     drawn = between(cluster.seed, "run", job, workload.run.shortest, workload.run.longest)
-    return f"{(Decimal(drawn) / 1000).normalize():f}"
+    return seconds(drawn)

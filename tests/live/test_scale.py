@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.live import mig, scale
+from bench.live import breaking, mig, scale
 
 pytestmark = pytest.mark.live
 
@@ -20,3 +20,14 @@ def test_a_thousand_nodes_of_gpus_cut_on_demand(pytestconfig: pytest.Config) -> 
         pytest.skip("five minutes: make test-scale")
     mig.measured()
     assert mig.slope() < 6
+
+
+def test_a_thousand_nodes_break_as_it_was_drawn(pytestconfig: pytest.Config) -> None:
+    """Counts to the node and to the pod, a rack that empties in the rate that `plan` says."""
+    if not pytestconfig.getoption("--scale"):
+        pytest.skip("fifteen minutes: make test-scale")
+    seen = breaking.measured()
+    assert (seen.xid, seen.failed, seen.rack) == (10, 20, breaking.RACK)
+    assert seen.flapping == [50] * breaking.TIMES
+    assert breaking.RATE <= seen.between < 1.2 * breaking.RATE
+    assert breaking.slope() < 6

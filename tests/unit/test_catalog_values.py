@@ -24,11 +24,11 @@ DRIVER |= {key: dict(list(DRIVER[key].items())[:2]) for key in ("labels", "attri
 WRONG: tuple[Any, ...] = (None, "x", 1, [], {"x": "x"})
 EVERY_PART = """
 pools:
-- {name: a, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 2}}
-- {name: b, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: dynamic, profiles: [1g.5gb]}}}
-- {name: c, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: static, layout: {1g.5gb: 2}}}}
-- {name: d, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: mps, replicas: 2}}}
-- {name: e, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: time-slicing, replicas: 2}}}
+- {name: a, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 2}, place: {start: 0}}
+- {name: b, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: dynamic, profiles: [1g.5gb]}}, place: {start: 0}}
+- {name: c, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: static, layout: {1g.5gb: 2}}}, place: {start: 0}}
+- {name: d, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: mps, replicas: 2}}, place: {start: 0}}
+- {name: e, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: time-slicing, replicas: 2}}, place: {start: 0}}
 claims:
 - {name: one, requests: [{deviceClassName: gpu.nvidia.com, model: a100-sxm4-40gb}]}
 - {name: part, requests: [{deviceClassName: mig.nvidia.com, profile: 1g.5gb}]}
@@ -36,6 +36,8 @@ claims:
 - name: side
   requests:
   - {deviceClassName: gpu.nvidia.com, sharing: {by: mps, activeThreadPercentage: 20, pinnedMemory: 5Gi}}
+faults:
+- {name: gone, fault: node-gone, where: {pool: a}, start: {after: 1h}}
 topology: {schemes: [kueue], levels: [{name: rack, count: 1, nodes: 5}]}
 """
 
@@ -116,6 +118,14 @@ ENTRIES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...], str]] = {
     "keys and a pattern of a scheme": (
         *("topologies", "kueue", {"extends": "kueue", "pattern": "example.com/tier-{tier}"}),
         *(("pattern",), '"keys" and "pattern" both say the keys of the levels'),
+    ),
+    "a node that is gone and cordoned": (
+        *("faults", "node-gone", {"extends": "node-gone", "effects": {"cordon": True}}),
+        *(("effects", "!cordon"), 'a node that is gone has no "cordon"'),
+    ),
+    "a GPU that is gone with its node": (
+        *("faults", "node-gone", {"extends": "node-gone", "of": "gpu"}),
+        *(("of",), "a node is gone, not a GPU of it"),
     ),
     "a gate that the minor does not know": (
         *("kubernetes", "1.37", {"extends": "1.37", "features": {"partitions": {"gates": ["DRAPartitions"]}}}),
@@ -202,5 +212,5 @@ def test_a_template_without_what_makes_it_one_of_the_bundle(tmp_path: Path, word
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_of_the_catalogue_keep_its_rules(kind: str) -> None:
     """Those that ship are not checked again when they are read."""
-    nodes = [builtin_node(kind, name) for name in Catalog().names(kind)]
+    nodes = [Catalog().whole(kind, builtin_node(kind, name)) for name in Catalog().names(kind)]
     assert [problem for node in nodes for problem in check(kind, node.plain(), Place(node))] == []

@@ -65,6 +65,7 @@ def read_twice(text: str) -> tuple[Any, Any]:
     return yaml.safe_load(text), YAML(typ="safe", pure=True).load(StringIO(text))
 
 
+@pytest.mark.slow
 @ALWAYS
 @given(
     st.lists(st.tuples(documents(strings("Cc"), st.one_of(SLOTS, JOINS)), st.integers(1, 9)), min_size=1, max_size=3)
@@ -81,6 +82,7 @@ def test_stamped_bytes_are_those_of_a_direct_dump(shapes: list[tuple[dict[str, A
     assert "".join(dump(direct(document, index)) for document, index in rows) == b"".join(stamp(made)).decode()
 
 
+@pytest.mark.slow
 @ALWAYS
 @given(documents(strings("Cc"), st.one_of(SLOTS, JOINS)), st.integers(0, 200))
 def test_stamped_rows_read_back(document: dict[str, Any], index: int) -> None:
@@ -103,6 +105,7 @@ def test_first_last_and_rows_between_of_a_large_series(tmp_path: Path) -> None:
         assert (wanted, wanted) == read_twice(found[index].decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("categories", [("Cc",), ()], ids=["printed", "any"])
 def test_any_document_reads_back(categories: tuple[str, ...]) -> None:
     """Nothing that JSON can say is read as something else, by YAML 1.1 or 1.2: no word, number, date or mark."""

@@ -120,7 +120,7 @@ def test_the_stage_means_marked_pods_that_run(tmp_path: Path, thing: Data, expec
     found = stages(rendered(tmp_path, spec))
     assert matches(found["t-fail-w-0"]["selector"], thing) is expected
     assert found["t-fail-w-0"]["weight"] > 1000 * max(
-        each["weight"] for name, each in found.items() if "fail" not in name
+        each["weight"] for name, each in found.items() if not re.search("-fail-|-gates-", name)
     )
     thing["metadata"]["annotations"]["kwokgen.io/workload"] = "other/w"
     assert not matches(found["t-fail-w-0"]["selector"], thing)
@@ -232,6 +232,56 @@ def test_a_workload_without_failures_is_as_it_was(tmp_path: Path) -> None:
     done = rendered(tmp_path, POOL + "workloads: [{name: w, kind: job}]")
     assert not [name for name in stages(done) if "fail" in name]
     assert "fail" not in str(documents(done, "Job"))
+
+
+def pulling(reason: str = "", *, init: str = "") -> Data:
+    """A pod that waits for the image of its only container, or of its first init container."""
+    thing = pod("Pending", mark0="all")
+    del thing["status"]["containerStatuses"]
+    for section, why in (("containerStatuses", reason), ("initContainerStatuses", init)):
+        if why:
+            thing["status"][section] = [{"name": "x", "state": {"waiting": {"reason": why}}}]
+    return thing
+
+
+FIRST, BACKOFF, OVER, STAYS = "t-fail-w-0", "t-fail-w-0-backoff", "t-fail-w-0-over", "t-fail-w-0-stays"
+PULLING = {
+    "bound": ("5m", pulling(), FIRST, None),
+    "tried once": ("5m", pulling("ErrImagePull"), BACKOFF, "00:05:10"),
+    "tried twice": ("5m", pulling("ImagePullBackOff"), OVER, "00:10:00"),
+    "tried once, with init containers": ("5m", pulling("PodInitializing", init="ErrImagePull"), BACKOFF, "00:05:10"),
+    "there": ("5m", pulling("ContainerCreating"), None, None),
+    "there, with init containers": ("5m", pulling("PodInitializing", init="PodInitializing"), None, None),
+    "tried once, and soon there": ("7s", pulling("ErrImagePull"), OVER, "00:05:07"),
+    "never there": ("forever", pulling("ImagePullBackOff"), STAYS, None),
+    "running": ("5m", pod(mark0="all"), None, None),
+    "another's": ("5m", pod("Pending", mark0="none"), None, None),
+}
+
+
+@pytest.mark.parametrize(("length", "thing", "stage", "moment"), PULLING.values(), ids=PULLING)
+def test_an_image_that_cannot_be_pulled(
+    tmp_path: Path, length: str, thing: Data, stage: str | None, moment: str | None
+) -> None:
+    """One Stage at a time, far above the lifecycle's, which has the pod when the image is there."""
+    found = stages(rendered(tmp_path, workload(f"{{of: jobs, share: 100%, imagePullBackOff: {length}}}")))
+    meant = [name for name, spec in found.items() if matches(spec["selector"], thing) and spec["weight"] > 1000]
+    assert meant == [stage] * bool(stage)
+    delay = found[stage].get("delay") if stage else None
+    assert (results(delay["durationFrom"]["expressionFrom"], thing) if delay else []) == (
+        [f"2026-01-01T{moment}Z"] if moment else []
+    )
+
+
+def test_of_two_images_that_cannot_be_pulled_the_first_counts(tmp_path: Path) -> None:
+    """Of a pod that both are of."""
+    spec = workload("{of: jobs, share: 100%, imagePullBackOff: 5m}, {of: jobs, share: 100%, imagePullBackOff: forever}")
+    found = stages(rendered(tmp_path, spec))
+    thing = pulling()
+    thing["metadata"]["annotations"]["kwokgen.io/fail-1"] = "all"
+    assert played(found, thing) == ["t-fail-w-0"]
+    thing["metadata"]["annotations"]["kwokgen.io/fail-0"] = "none"
+    assert played(found, thing) == ["t-fail-w-1"]
 
 
 def executed(template: str) -> str:

@@ -47,7 +47,9 @@ def old(thing: Data, age: float) -> Data:
     """An object of an age in seconds, made Ready by its lifecycle."""
     created = datetime.now(UTC) - timedelta(seconds=age)
     thing["metadata"]["creationTimestamp"] = created.strftime("%Y-%m-%dT%H:%M:%SZ")
-    thing.setdefault("status", {})["phase"] = "Running"
+    status = thing.setdefault("status", {})
+    status["phase"] = "Running"
+    status.setdefault("conditions", []).append({"type": "Ready", "status": "True"})
     return thing
 
 
@@ -115,7 +117,7 @@ def test_each_effect_is_held(tmp_path: Path, part: str) -> None:
     elif part == "condition":
         next(each for each in thing["status"]["conditions"] if each["type"] in TURNED)["status"] = "False"
     else:
-        thing["status"]["conditions"] = []
+        thing["status"]["conditions"] = thing["status"]["conditions"][-1:]
     assert playing(specs, thing) == {"hold", "clock"}
 
 
@@ -145,7 +147,7 @@ def test_a_fault_by_hand_is_as_its_label_says(tmp_path: Path) -> None:
         begun = labelled(faulty(deepcopy(node)), "on")
         for minutes, played in ((1, {"clock"} & words), (11, {"end"} if lasts else set())):
             since = str(int(datetime.now(UTC).timestamp()) - minutes * 60)
-            begun["metadata"]["annotations"][f"{DRIFTED}-since"] = since
+            begun["metadata"]["annotations"][f"{DRIFTED}.since"] = since
             assert playing(specs, begun) == played
 
 
@@ -236,6 +238,29 @@ def test_nodes_without_leases_have_their_heartbeats(tmp_path: Path) -> None:
     assert stages(done).keys() == {"begin", "hold", "end"}
 
 
+def test_nodes_that_are_down_have_no_heartbeats(tmp_path: Path) -> None:
+    """So a clock ends the fault that keeps them so."""
+    spec = "lifecycles: [{name: beating, nodes: heartbeat, heartbeat: 1s}, {name: normal, pods: timed}]\n"
+    fault = f"{{name: f, fault: node-not-ready, {ON}, start: {{after: 5m}}, for: 30s}}"
+    done = rendered(tmp_path, spec + NODES % 4 + f"faults: [{fault}]")
+    specs, node = stages(done), the(done, "Node", "a-1")
+    assert playing(specs, old(deepcopy(node), 10)) == set()
+    down = marked(old(deepcopy(node), 310), "active")
+    down["status"]["conditions"] = [{"type": "Ready", "status": "False"}, {"type": "KwokgenFault", "status": "True"}]
+    assert playing(specs, down) == {"clock-down"}
+
+
+def test_a_step_with_another_value_of_a_taint(tmp_path: Path) -> None:
+    """Sets it where it stands: there is no moment at which claims get the device."""
+    fault = (
+        "{name: f, fault: xid-48, where: {pool: a, nodes: [1]}, start: {after: 5m}, for: 1m, then: [{fault: xid-79}]}"
+    )
+    specs = stages(rendered(tmp_path, GPUS + f"faults: [{fault}]"), "ResourceSlice")
+    template = specs["begin-2"]["next"]["patches"][0]["template"]
+    assert "op: remove" not in template
+    assert '{{ if ne (or $taint.value "") "79" }}' in template
+
+
 def test_a_node_that_is_born_with_a_fault(tmp_path: Path) -> None:
     """Its manifest says so; no Stage touches it, that of the pool's capacity included."""
     done = rendered(tmp_path, NODES % 4 + f"faults: [{{name: f, fault: xid-79, {ON}, {ALL}}}]")
@@ -257,6 +282,7 @@ def drawn(done: Rendered) -> set[str]:
     return {name for (_, _, name), each in documents(done, "Node").items() if DRIFTED in each["metadata"]["labels"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", ["1%", "12.5%", "50%", "100%"])
 def test_a_share_of_nodes_is_drawn(tmp_path: Path, share: str) -> None:
     """So many, the same again, others with another seed; one more node takes the place of one at most."""
@@ -284,6 +310,7 @@ def test_messages_are_no_templates(tmp_path: Path) -> None:
     assert re.search(r'message: "a \\"b\\" \{\{ "\{\{" \}\} \.metadata\.name \}\} # c: d"', done.stdout.decode())
 
 
+@pytest.mark.slow
 def test_more_stages_than_a_config_map_holds(tmp_path: Path) -> None:
     """ConfigMap "kwok-t" is invalid: []: Too long: may not be more than 1048576 bytes."""
     items = (
@@ -294,6 +321,165 @@ def test_more_stages_than_a_config_map_holds(tmp_path: Path) -> None:
     said = [problem.message for problem in problems(lambda: rendered(tmp_path, spec))]
     assert any("bytes of data, a ConfigMap may have 1048576" in message for message in said)
     rendered(tmp_path, spec + "controller: {run: outside}")
+
+
+def aged(node: Data, seconds: float, **marks: str) -> Data:
+    """A node of an age, with annotations of its fault."""
+    thing = old(deepcopy(node), seconds)
+    for key, text in marks.items():
+        thing["metadata"]["annotations"][DRIFTED if key == "state" else f"{DRIFTED}.{key}"] = text
+    return thing
+
+
+@pytest.mark.parametrize(("times", "last"), [("", 600), (", times: 6", 600)])
+def test_a_repeated_fault_by_the_age_of_its_node(tmp_path: Path, times: str, last: int) -> None:
+    """Once in each of its times, healed while one lasts, ended after each."""
+    fault = f"{{name: f, fault: cordoned, {ON}, start: {{after: 5m}}, for: 30s, repeat: {{every: 2m{times}}}}}"
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
+    specs, node = stages(done), the(done, "Node", "a-1")
+    assert specs.keys() == {"begin", "hold", "end", "clock"}
+    assert playing(specs, aged(node, 299)) == {"clock"}
+    for zero in (300, 420, 300 + last - 120):
+        assert playing(specs, aged(node, zero + 1)) - {"clock"} == {"begin"}
+        assert playing(specs, aged(node, zero + 1, state="over")) - {"clock"} == {"begin"}
+        assert playing(specs, aged(node, zero + 28, state="active")) - {"clock"} == {"hold"}
+        begun = aged(node, zero + 28, state="active")
+        begun["spec"]["unschedulable"] = True
+        assert playing(specs, begun) - {"clock"} == set()
+        assert playing(specs, aged(node, zero + 31, state="active")) - {"clock"} == {"end"}
+        assert playing(specs, aged(node, zero + 31, state="over")) - {"clock"} == set()
+    after = playing(specs, aged(node, 300 + 6 * 120 + 1, state="over")) - {"clock"}
+    assert after == (set() if times else {"begin"})
+    assert playing(specs, aged(node, 300 + 6 * 120 + 1, state="active")) - {"clock"} == ({"end"} if times else {"hold"})
+
+
+def test_the_clock_of_a_repeated_fault(tmp_path: Path) -> None:
+    """Its next begin or end, until the last; not on a node that an outage has made NotReady."""
+    fault = f"{{name: f, fault: cordoned, {ON}, start: {{after: 5m}}, for: 30s, repeat: {{every: 2m, times: 3}}}}"
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
+    clock, node = stages(done)["clock"], the(done, "Node", "a-1")
+    for age, expected in ((10, 300), (301, 330), (331, 420), (449, 450), (451, 540), (541, 570)):
+        thing = aged(node, age)
+        (moment,) = results(clock["delay"]["durationFrom"]["expressionFrom"], thing)
+        created = datetime.fromisoformat(thing["metadata"]["creationTimestamp"])
+        assert (datetime.fromisoformat(moment) - created).total_seconds() == expected
+        assert matches(clock["selector"], thing)
+    assert not matches(clock["selector"], aged(node, 571))
+    out = aged(node, 10)
+    out["status"]["conditions"][-1]["status"] = "Unknown"
+    assert not matches(clock["selector"], out)
+    out["status"]["conditions"].append({"type": "KwokgenFault", "status": "True"})
+    assert matches(clock["selector"], out)
+
+
+STEPS = "for: 1m, then: [{fault: driver-upgrade-cordon, for: 2m}, {fault: driver-upgrade-done%s}]"
+
+
+def test_steps_follow_one_another(tmp_path: Path) -> None:
+    """Each begins where the one before it is, or where none is; each is ended where it is too late for the next."""
+    fault = f"{{name: f, fault: driver-upgrade-required, {ON}, start: {{after: 5m}}, {STEPS % ', for: 3m'}}}"
+    done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
+    specs, node = stages(done), the(done, "Node", "a-1")
+    assert specs.keys() == {f"{word}-{step}" for word in ("begin", "hold", "end") for step in (1, 2, 3)} | {"clock"}
+    for age, step, state in (
+        (301, "", {"begin-1"}),
+        (301, "1", {"hold-1"}),
+        (361, "1", {"begin-2"}),
+        (361, "2", {"hold-2"}),
+        (361, "", {"begin-2"}),
+        (481, "1", {"end-1"}),
+        (481, "2", {"begin-3"}),
+        (661, "3", {"end-3"}),
+        (661, "2", {"end-2"}),
+        (661, "", set()),
+    ):
+        thing = aged(node, age, state="active", step=step) if step else aged(node, age)
+        assert playing(specs, thing) - {"clock"} == state, (age, step)
+    assert playing(specs, labelled(aged(node, 361, state="active", step="1"), "off")) == {"end-1"}
+
+
+def test_a_step_takes_what_only_the_one_before_it_does(tmp_path: Path) -> None:
+    """In the patch that begins it, so that no pod comes to the node between two that keep it away."""
+    steps = "for: 1m, then: [{fault: driver-upgrade-drain, for: 1m, effects: {taint: true}}, {fault: driver-upgrade-done, for: 1m}]"
+    fault = f"{{name: f, fault: driver-upgrade-cordon, {ON}, start: {{after: 5m}}, {steps}}}"
+    specs = stages(rendered(tmp_path, NODES % 4 + f"faults: [{fault}]"))
+    patches = {name: spec["next"].get("patches", [{}])[0].get("template", "") for name, spec in specs.items()}
+    assert "op: remove" not in patches["begin-2"]
+    assert patches["begin-3"].count("op: remove") == 2  # the taint and the cordon
+    assert "unschedulable" not in patches["hold-1"].split("op: add, path: /spec/unschedulable")[1]
+
+
+def test_what_a_fault_ends_is_as_the_pool_has_it(tmp_path: Path) -> None:
+    """A label that its nodes have anyway is set back, not taken."""
+    pool = "pools: [{name: a, count: 2, machine: p5.48xlarge, labels: {nvidia.com/gpu-driver-upgrade-state: upgrade-done}}]\n"
+    fault = f"faults: [{{name: f, fault: driver-upgrade-required, {ON}, start: {{after: 5m}}, for: 1m}}]"
+    template = stages(rendered(tmp_path, pool + fault))["end"]["next"]["patches"][0]["template"]
+    assert 'gpu-driver-upgrade-state, value: "upgrade-done"' in template
+    assert "op: remove" not in template
+
+
+def test_a_repeated_fault_by_hand(tmp_path: Path) -> None:
+    """Counted from its label; off ends it between two times as well, and forgets when it began."""
+    for times, over in (("", set()), (", times: 2", {"stop"})):
+        fault = f"{{name: f, fault: cordoned, {ON}, start: {{manual: true}}, for: 30s, repeat: {{every: 2m{times}}}}}"
+        done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
+        specs, node = stages(done), old(the(done, "Node", "a-1"), 9)
+        assert playing(specs, node) == set()
+        assert playing(specs, labelled(deepcopy(node), "on")) == {"begin"}
+        for ago, state, expected in (
+            (10, "active", {"hold"}),
+            (40, "active", {"end"}),
+            (40, "over", set()),
+            (125, "over", {"begin"}),
+            (160, "over", over),
+        ):
+            since = str(int(datetime.now(UTC).timestamp()) - ago)
+            thing = labelled(aged(node, 9, state=state, since=since), "on")
+            assert playing(specs, thing) - {"clock"} == expected, ago
+            thing = labelled(thing, "off")
+            assert playing(specs, thing) == ({"end"} if state == "active" else {"stop"})
+
+
+def test_a_node_that_is_to_go(tmp_path: Path) -> None:
+    """At an age; at a moment of the calendar only those that were there before; by hand; and only then may KWOK delete any."""
+    now = datetime.now(UTC)
+    for start, age, expected in (
+        ("after: 5m", 299, {"clock"}),
+        ("after: 5m", 301, {"begin"}),
+        (f"at: '{now.isoformat(timespec='seconds')}'", 60, {"begin"}),
+        (f"at: '{(now - timedelta(minutes=5)).isoformat(timespec='seconds')}'", 60, set()),
+        ("manual: true", 99_999, set()),
+    ):
+        done = rendered(tmp_path, NODES % 4 + f"faults: [{{name: f, fault: node-gone, {ON}, start: {{{start}}}}}]")
+        specs, node = stages(done), old(the(done, "Node", "a-1"), age)
+        assert playing(specs, node) == expected, start
+        assert specs["begin"]["next"]["delete"] is True
+        (role,) = documents(done, "ClusterRole").values()
+        assert ["delete" in rule["verbs"] for rule in role["rules"] if rule["resources"] == ["nodes"]] == [True]
+    (role,) = documents(rendered(tmp_path, NODES % 4), "ClusterRole").values()
+    assert ["delete" in rule["verbs"] for rule in role["rules"] if rule["resources"] == ["nodes"]] == [False]
+
+
+def test_the_timeline_of_what_is_repeated_and_what_follows(tmp_path: Path) -> None:
+    """Each step once, with what comes again beside it; by hand, with the commands."""
+    flap = "{name: flap, fault: cordoned, where: {pool: a, nodes: [0]}, start: {after: 5m}, for: 30s, repeat: {every: 2m, times: 5}}"
+    driver = f"{{name: driver, fault: driver-upgrade-required, where: {{pool: a, nodes: [1]}}, start: {{manual: true}}, {STEPS % ''}}}"
+    done = rendered(tmp_path, NODES % 9 + f"faults: [{flap}, {driver}]")
+    assert [
+        (each.time + each.again, each.entry, each.what[0], each.command[-14:]) for each in timeline(done.cluster)
+    ] == [
+        ("T+5m00s, every 2m00s, 5 times", "cordoned", "cordoned", ""),
+        ("T+5m30s, every 2m00s, 5 times", "cordoned", "recovers", ""),
+        (
+            "by hand",
+            "driver-upgrade-required",
+            "label nvidia.com/gpu-driver-upgrade-state=upgrade-required",
+            "on --overwrite",
+        ),
+        ("by hand +1m00s", "driver-upgrade-cordon", "cordoned", ""),
+        ("by hand +3m00s", "driver-upgrade-done", "label nvidia.com/gpu-driver-upgrade-state=upgrade-done", ""),
+        ("by hand", "driver-upgrade-required", "recovers", "ff --overwrite"),
+    ]
 
 
 def test_the_timeline_is_in_order(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ MEANS: dict[str, set[str]] = {
     "kubelet PIDPressure": {"node"},
     "kubelet NetworkUnavailable": {"node"},
     "kubelet KwokgenFault": set(),
+    "gone": {"node", "pods"},
 }
 """What is not as before, for each thing that can be seen of a fault."""
 
@@ -99,8 +100,7 @@ def signs(entry: dict[str, Any]) -> Iterator[str]:
     effects = {key: value for key, value in entry["effects"].items() if key not in entry.get("optional", ())}
     yield from (f"{key} {effects[key]['effect']}" for key in ("taint", "deviceTaint") if key in effects)
     yield from (f"kubelet {type_}" for type_ in effects.get("conditions", {}).get("kubelet", ()))
-    if effects.get("cordon"):
-        yield "cordon"
+    yield from (key for key in ("cordon", "gone") if effects.get(key))
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -153,8 +153,9 @@ def test_faults_that_nvsentinel_holds_for_fatal_can_keep_pods_off_the_node() -> 
 MODELS = {"Ampere": "a100-sxm4-40gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "b200"}
 
 
+@pytest.mark.slow
 def test_every_fault_can_be_used(tmp_path: Path) -> None:
-    """On GPUs that it happens to, from birth on devices and by hand on a resource, with every detector."""
+    """On GPUs that it happens to, from birth on devices and by hand on a resource, with every detector; who is gone has no birth."""
     watching = ", ".join(name for name, entry in DETECTORS.items() if not entry.get("born"))
     more = f"count: {len(FAULTS)}, machine: {{cpu: 8}}, detectors: [{watching}]"
     pools, faults = [], []
@@ -164,7 +165,8 @@ def test_every_fault_can_be_used(tmp_path: Path) -> None:
             pools.append(f"- {{name: {name.lower()}-{expose}, {more}, {gpus}}}")
         for node, (name, entry) in enumerate(FAULTS.items()):
             on = f"{{pool: {entry.get('architectures', ['Hopper'])[-1].lower()}-{expose}, nodes: [{node}]}}"
-            faults.append(f"- {{name: {expose[:1]}-{name}, fault: {name}, where: {on}{start}}}")
+            if start or "gone" not in entry["effects"]:
+                faults.append(f"- {{name: {expose[:1]}-{name}, fault: {name}, where: {on}{start}}}")
     # As objects: so many Stages are too long for a ConfigMap of kubectl apply.
     spec = ["controller: {stages: crd}", "pools:", *pools, "faults:", *faults]
     assert rendered(tmp_path, "\n".join(spec)).warnings == ()

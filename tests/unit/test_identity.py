@@ -218,6 +218,7 @@ def test_growing_changes_nothing_that_exists(
     assert expected == _unchanged(tmp_path, before, after)
 
 
+@pytest.mark.slow
 def test_growing_into_a_second_shard_changes_no_node(tmp_path: Path) -> None:
     """From 4,999 nodes to 5,001 a second controller joins; the nodes do not notice."""
     assert _unchanged(tmp_path, ("pools.a.count=4999",), ("pools.a.count=5001",)) == (2 * 5002, 2 * 5004)

@@ -179,6 +179,8 @@ OWN_KEYS = TREE.replace("topograph", "{keys: {leaf: example.com/x}}")
 NVLINK = (TREE, "pools.a={name: a, count: 2, machine: gb200-nvl72-tray, gpuOperatorLabels: true}")
 WITHIN = (TREE, "workloads.w.gang=true", "workloads.w.placement={within: leaf}")
 TIMED = "lifecycles=[{name: n, nodes: heartbeat}, {name: p, pods: general}]"
+TIMES = {"heartbeat": 0, **dict.fromkeys(("create", "init", "ready", "run", "delete"), 1)}
+"""The index of a lifecycle in TIMED that takes each."""
 TWO_LIVES = (
     "lifecycles=[{name: n, nodes: fast}, {name: o, nodes: heartbeat}, {name: p, pods: fast}, {name: q, pods: timed}]"
 )
@@ -205,6 +207,9 @@ RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
 FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
 LEFT_OUT = ("conditions", "deviceTaint")
+STEPS = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, then: [{fault: xid-79, for: 1m}]}]"
+AGAIN = "faults=[{name: f, fault: cordoned, where: {pool: b, nodes: [0]}, for: 1m, repeat: {every: 5m}}]"
+JOINING = "lifecycles=[{name: n, nodes: slow-start, ready: {min: 1s, max: 2s}}, {name: p, pods: general}]"
 FIRST = "claims.k.requests=[{firstAvailable: [{deviceClassName: gpu.nvidia.com}]}]"
 CONSTRAINT = "claims.k.constraints=[{matchAttribute: gpu.nvidia.com/brand}]"
 DISTINCT = CONSTRAINT.replace("match", "distinct")
@@ -301,10 +306,17 @@ USED: dict[str, tuple[str, ...]] = {
     "lifecycles[].name": (TIMED, "lifecycles[0].name=m"),
     "lifecycles[].nodes": (TIMED, "lifecycles[0].nodes=fast"),
     "lifecycles[].pods": (TIMED, "lifecycles[1].pods=timed"),
-    "lifecycles[].create": (TIMED, "lifecycles[1].create=7s"),
-    "lifecycles[].run": (TIMED, "lifecycles[1].run=7s"),
-    "lifecycles[].delete": (TIMED, "lifecycles[1].delete=7s"),
-    "lifecycles[].heartbeat": (TIMED, "lifecycles[0].heartbeat=7s"),
+    **{f"lifecycles[].{time}": (TIMED, f"lifecycles[{index}].{time}=7s") for time, index in TIMES.items()},
+    **{
+        f"lifecycles[].{time}.{end}": (
+            TIMED,
+            f"lifecycles[{index}].{time}={{min: 2s, max: 9s}}",
+            f"lifecycles[{index}].{time}.{end}=5s",
+        )
+        for time, index in TIMES.items()
+        for end in ("min", "max")
+    },
+    "lifecycles[].readinessGates": (TIMED, "lifecycles[1].readinessGates=set"),
     "pools": ("pools=[{name: a, count: 1, machine: p5.48xlarge}]",),
     "pools[].name": ("pools[0].name=z",),
     "pools[].count": ("pools.a.count=3",),
@@ -400,6 +412,30 @@ USED: dict[str, tuple[str, ...]] = {
     "faults[].effects.deviceGone": (FAULT, "faults.f.effects={deviceGone: true}"),
     "faults[].effects.exit": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={exit: true}"),
     "faults[].effects.event": (FAULT, "faults.f.start={manual: true}", "faults.f.effects={event: false}"),
+    "faults[].repeat.every": (AGAIN, "faults.f.repeat.every=6m"),
+    "faults[].repeat.times": (AGAIN, "faults.f.repeat.times=3"),
+    "faults[].then": (STEPS, "faults.f.then=[{fault: xid-79, for: 1m}, {fault: xid-48}]"),
+    "faults[].then[].fault": (STEPS, "faults.f.then[0].fault=xid-48"),
+    "faults[].then[].for": (STEPS, "faults.f.then[0].for=2m"),
+    **{
+        f"faults[].then[].effects.{effect}": (STEPS, f"faults.f.then[0].effects={{{effect}: false}}")
+        for effect in (*LEFT_OUT, "event")
+    },
+    **{
+        f"faults[].then[].effects.{effect}": (STEPS, f"faults.f.then[0].effects={{{effect}: true}}")
+        for effect in ("taint", "cordon", "deviceGone")
+    },
+    "faults[].then[].effects.exit": (STEPS, "faults.f.start={manual: true}", "faults.f.then[0].effects={exit: true}"),
+    "faults[].then[].effects.labels": (
+        STEPS,
+        "faults.f.then[0].fault=maintenance",
+        "faults.f.then[0].effects={labels: false}",
+    ),
+    "faults[].then[].effects.allocatable": (
+        *COUNTED,
+        STEPS.replace("pool: b", "pool: a"),
+        "faults.f.then[0].effects={allocatable: false}",
+    ),
     "deviceClasses": ("deviceClasses=[]",),
     "deviceClasses[].name": ("deviceClasses[0].name=other",),
     "deviceClasses[].selectors": ("deviceClasses.own.selectors=['false']",),
@@ -471,6 +507,10 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].failures[].initContainer": (*OF_PODS, f"{OF_A_FAILURE}.initContainer=i"),
     "workloads[].failures[].after": (*OF_PODS, f"{OF_A_FAILURE}.after=2s"),
     "workloads[].failures[].exitCode": (*OF_PODS, f"{OF_A_FAILURE}.exitCode=2"),
+    "workloads[].failures[].imagePullBackOff": (
+        "workloads.w.failures=[{of: pods, indexes: [1], imagePullBackOff: 5m}]",
+        f"{OF_A_FAILURE}.imagePullBackOff=forever",
+    ),
     "workloads[].failures[].reason": (*OF_PODS, f"{OF_A_FAILURE}.reason=OOMKilled"),
     "workloads[].failures[].message": (*OF_PODS, f"{OF_A_FAILURE}.message=x"),
     "workloads[].failures[].times": (*OF_PODS, f"{OF_A_FAILURE}.times=2"),

@@ -19,6 +19,9 @@ from kwokgen.bundle import Bundle
 from kwokgen.sink import to_folder
 from tests.unit.rendering import BLUEPRINTS, blueprint, command, contents, in_folder, rendered
 
+pytestmark = pytest.mark.slow
+"""Each starts kwokgen as a program of its own."""
+
 QUICK = "pools: [{name: a, count: 2, machine: p5.48xlarge}, {name: b, count: 1, machine: p4d.24xlarge}]"
 WRONG, FAILED, INTERRUPTED, CLOSED_PIPE = 1, 3, 130, 141
 FOREIGN = "kind: ConfigMap\n"

@@ -6,13 +6,14 @@ import json
 import re
 import time
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import jq
 import pytest
 
-from kwokgen.catalog import Catalog
+from kwokgen.catalog import Catalog, builtin_node
 from kwokgen.pipeline import Rendered, render
 from kwokgen.problem import Problem
 from tests.unit.rendering import blueprint, documents, load, problems, rendered
@@ -22,13 +23,23 @@ POOL = "pools: [{name: a, count: 1, machine: m7i.24xlarge}]\n"
 PROFILES = [("node", name) for name in Catalog().names("stages/node")]
 PROFILES += [("pod", name) for name in Catalog().names("stages/pod")]
 LABELS = {"app.kubernetes.io/instance": "t", "kwokgen.io/pool": "a"}
+OWNERS = [
+    *("workload.codeflare.dev/v1beta2 AppWrapper", "batch/v1 Job", "kubeflow.org/v1 MPIJob", "v1 Pod"),
+    *("kubeflow.org/v1 PyTorchJob", "kubeflow.org/v1 TFJob", "batch.volcano.sh/v1alpha1 Job"),
+]
+"""The kinds whose pods end by themselves."""
 
 
 @cache
 def profile(sort: str, name: str) -> list[Data]:
-    """The Stages of a profile as its file has them."""
-    folder = Path(__file__).parents[2] / "kwokgen" / "catalog" / "stages"
-    return load((folder / sort / f"{name}.yaml").read_text(encoding="utf-8"))["stages"]
+    """The Stages of a profile, with its steps put in."""
+    kind = f"stages/{sort}"
+    found: list[Data] = Catalog().whole(kind, builtin_node(kind, name)).plain()["stages"]
+    for stage in found:
+        for expression in stage["selector"]["matchExpressions"]:
+            if expression.get("values") == ["$owners"]:
+                expression["values"] = OWNERS
+    return found
 
 
 @cache
@@ -76,11 +87,12 @@ def node(phase: str = "", *, fault: str = "", **conditions: str) -> Data:
     }
 
 
-def pod(phase: str = "Pending", *, owner: str = "batch/v1", deleted: bool = False, **more: Any) -> Data:
+def pod(phase: str = "Pending", *, owner: str = "batch/v1 Job", deleted: bool = False, **more: Any) -> Data:
     """A pod of a Job that is bound to a node; `more` is its status."""
     meta: Data = {"name": "p", "namespace": "t"}
     if owner:
-        meta["ownerReferences"] = [{"apiVersion": owner, "kind": "Job", "name": "j"}]
+        version, kind = owner.split()
+        meta["ownerReferences"] = [{"apiVersion": version, "kind": kind, "name": "j"}]
     if deleted:
         meta["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -93,6 +105,14 @@ def created(init: Data | None, *, initialized: str) -> Data:
     waiting = [{"name": "c", "state": {"waiting": {"reason": "ContainerCreating"}}}]
     inits = {"initContainerStatuses": [{"name": "i", "state": init}]} if init else {}
     return pod(podIP="10.64.0.1", conditions=conditions, containerStatuses=waiting, **inits)
+
+
+def gated(ready: str, *, of: str = "ReplicaSet", **gates: str) -> Data:
+    """A pod with two readiness gates whose containers are ready; `gates` are the conditions that somebody has set."""
+    owner = {"ReplicaSet": "apps/v1 ReplicaSet", "Job": "batch/v1 Job"}[of]
+    known = {"ContainersReady": "True", "Ready": ready, "ab": "True", **gates}
+    thing = pod("Running", owner=owner, conditions=[{"type": name, "status": status} for name, status in known.items()])
+    return thing | {"spec": {"readinessGates": [{"conditionType": "a"}, {"conditionType": "b"}]}}
 
 
 STARTED = {"startedAt": "2026-01-01T00:00:00Z"}
@@ -115,15 +135,48 @@ PODS = {
     "init container done": created({"terminated": {"exitCode": 0}}, initialized="True"),
     "sidecar running": created({"running": STARTED}, initialized="True"),
     "Running of a Job": pod("Running"),
-    "Running of Volcano's Job": pod("Running", owner="batch.volcano.sh/v1alpha1"),
     "Running of nobody": pod("Running", owner=""),
+    "Running of somebody's Job": pod("Running", owner="example.com/v1 Job"),
+    "Running of a Deployment": pod("Running", owner="apps/v1 ReplicaSet"),
+    "Running of a RayCluster": pod("Running", owner="ray.io/v1 RayCluster"),
+    "containers not ready": pod(
+        "Running",
+        conditions=[{"type": "ContainersReady", "status": "False"}],
+        containerStatuses=[{"name": "c", "state": {"running": STARTED}}],
+    ),
+    "container to be restarted": pod(
+        "Running",
+        owner="",
+        conditions=[{"type": "ContainersReady", "status": "False"}],
+        containerStatuses=[{"name": "c", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+    ),
+    "gates that nobody has set": gated("False"),
+    "gates of which one is not set": gated("False", a="True"),
+    "gates of which one is False": gated("False", a="True", b="False"),
+    "gates that are met": gated("False", a="True", b="True"),
+    "gates of a Job's pod that are met": gated("False", of="Job", a="True", b="True"),
+    "gates that are met and known to be": gated("True", a="True", b="True"),
+    "gates of which one is lost": gated("True", a="True", b="Unknown"),
     "Succeeded": pod("Succeeded"),
     "Failed": pod("Failed"),
     "Pending and deleted": pod(deleted=True),
     "Running and deleted": pod("Running", deleted=True),
     "Succeeded and deleted": pod("Succeeded", deleted=True),
 }
-DELETED = {f"{phase} and deleted": ["delete"] for phase in ("Pending", "Running", "Succeeded")}
+GATED = {
+    "gates that nobody has set": ["gates-set"],
+    "gates of which one is not set": ["gates-set"],
+    "gates that are met": ["gates-met"],
+    "gates of a Job's pod that are met": ["gates-met"],
+    "gates of which one is lost": ["gates-unmet"],
+}
+ENDED = {
+    "Pending and deleted": ["terminate"],
+    "Running and deleted": ["terminate"],
+    "Succeeded and deleted": ["delete"],
+}
+DELETED = ENDED | GATED | {"Running of a Job": ["complete"]}
+NOT_READY = {"containers not ready": ["complete"]}
 UNREADY = ("new", "without a status", "Unknown after an outage", "NotReady", "no longer down on purpose")
 INITIALIZED = {state: ["initialize"] for state in UNREADY}
 PENDING = ("Pending", "Pending of nobody", "created", "created with an init container")
@@ -131,22 +184,37 @@ PENDING += ("init container running", "init container done", "sidecar running")
 PLAYED = {
     ("node", "fast"): INITIALIZED,
     ("node", "heartbeat"): INITIALIZED | {"Ready": ["heartbeat"]},
+    ("node", "slow-start"): {
+        "new": ["join"],
+        "without a status": ["join"],
+        "Ready": ["heartbeat"],
+        "Unknown after an outage": ["ready"],
+        "NotReady": ["ready"],
+        "no longer down on purpose": ["ready"],
+    },
     ("node", "heartbeat-lease"): INITIALIZED | {"Ready": ["heartbeat"]},
-    ("pod", "fast"): DELETED | {state: ["ready"] for state in PENDING} | {"Running of a Job": ["complete"]},
-    ("pod", "timed"): DELETED | {state: ["create"] for state in PENDING} | {"Running of a Job": ["complete"]},
+    ("pod", "fast"): DELETED | NOT_READY | {state: ["ready"] for state in PENDING},
+    ("pod", "timed"): DELETED | NOT_READY | {state: ["create"] for state in PENDING},
     ("pod", "general"): DELETED
     | {
         "Pending": ["create"],
         "Pending of nobody": ["create"],
-        "created": ["ready"],
+        "created": ["running"],
         "created with an init container": ["init-running"],
         "init container running": ["init-completed"],
-        "init container done": ["ready"],
-        "sidecar running": ["ready"],
-        "Running of a Job": ["complete"],
+        "init container done": ["running"],
+        "sidecar running": ["running"],
+        "containers not ready": ["ready"],
     },
 }
 """Which step of each profile plays an object in each state; none where the state is not named."""
+
+
+def drawn(stages: list[Data], thing: Data) -> list[str]:
+    """The steps that KWOK may play an object with: those of weight 0 wait for those with one."""
+    found = [(stage.get("weight", 0), stage["step"]) for stage in stages if matches(stage["selector"], thing)]
+    heaviest = max((weight for weight, _ in found), default=0)
+    return [step for weight, step in found if weight == heaviest]
 
 
 @pytest.mark.parametrize(("sort", "name"), [key for key in PROFILES if key != ("node", "node-capacity")])
@@ -154,11 +222,67 @@ def test_each_state_has_the_one_step_that_plays_it(sort: str, name: str) -> None
     """Never two, between which KWOK would draw; none where nothing is to be done."""
     stages = profile(sort, name)
     states = NODES if sort == "node" else PODS
-    found = {
-        state: [stage["step"] for stage in stages if matches(stage["selector"], thing)]
-        for state, thing in states.items()
-    }
+    found = {state: drawn(stages, thing) for state, thing in states.items()}
     assert {state: steps for state, steps in found.items() if steps} == PLAYED[sort, name]
+
+
+def completes(thing: Data) -> set[bool]:
+    """Whether each profile of pods lets a pod succeed."""
+    [steps] = zip(
+        *([stage for stage in profile(*key) if stage["step"] == "complete"] for key in PROFILES if key[0] == "pod"),
+        strict=True,
+    )
+    return {matches(stage["selector"], thing) for stage in steps}
+
+
+@pytest.mark.parametrize("owner", [owner for owner in OWNERS if owner != "v1 Pod"])
+def test_pods_of_a_kind_that_completes_succeed(owner: str) -> None:
+    """Each by group, version and kind; whatever else owns the pod beside it."""
+    thing = pod("Running", owner=owner)
+    assert completes(thing) == {True}
+    thing["metadata"]["ownerReferences"].insert(0, {"apiVersion": "v1", "kind": "Node", "name": "n"})
+    assert completes(thing) == {True}
+
+
+def test_a_pod_of_no_owner_succeeds_where_it_says_when() -> None:
+    """A pod of a Deployment does not, whatever it says."""
+    thing, other = pod("Running", owner=""), pod("Running", owner="apps/v1 ReplicaSet")
+    assert completes(thing) == {False}
+    for each in (thing, other):
+        each["metadata"]["annotations"] = {"kwokgen.io/run-seconds": "5"}
+    assert completes(thing) == {True}
+    assert completes(other) == {False}
+
+
+def test_the_owners_that_complete_are_those_of_the_catalogue(tmp_path: Path) -> None:
+    [asked] = [
+        one
+        for one in stages(rendered(tmp_path, POOL))["t-timed-complete"]["selector"]["matchExpressions"]
+        if len(one.get("values", [])) > 1
+    ]
+    assert asked["values"] == OWNERS
+
+
+OWNER = 'summary: Own\nsource: here\nchecked: "2026-01-01"\napiVersion: example.com/v1\nkind: Train\ncompletes: true\n'
+
+
+def test_an_owner_of_ones_own(tmp_path: Path) -> None:
+    """One file; another of the name of a built-in one replaces it."""
+    file = tmp_path / "own" / "owners" / "train.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(OWNER, encoding="utf-8")
+    file.with_name("job.yaml").write_text(OWNER.replace("Train", "Job").replace("true", "false"), encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(blueprint(POOL), encoding="utf-8")
+    done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(tmp_path / "own")]))
+    [values] = [
+        one["values"]
+        for one in stages(done)["t-timed-complete"]["selector"]["matchExpressions"]
+        if len(one.get("values", [])) > 1
+    ]
+    assert values == sorted(
+        {*OWNERS, "example.com/v1 Train"} - {"batch/v1 Job"},
+        key=[*OWNERS[:-1], "example.com/v1 Train", OWNERS[-1]].index,
+    )
 
 
 @pytest.mark.parametrize(("sort", "name"), PROFILES)
@@ -180,7 +304,8 @@ def test_each_expression_compiles(sort: str, name: str) -> None:
     for stage in profile(sort, name):
         expressions = [one["key"] for one in stage["selector"]["matchExpressions"]]
         if "until" in stage.get("delay", {}):
-            expressions.append("1 as $create | 2 as $run | " + stage["delay"]["until"])
+            times = ("create", "init", "ready", "run", "delete")
+            expressions.append("".join(f"1 as ${time} | " for time in times) + stage["delay"]["until"])
         for expression in expressions:
             assert jq.compile(expression)
 
@@ -204,7 +329,10 @@ def test_stages_are_called_by_blueprint_lifecycle_and_step(tmp_path: Path) -> No
         "t-heartbeat-lease-initialize",
         "t-heartbeat-lease-heartbeat",
         "t-timed-create",
+        "t-timed-gates-met",
+        "t-timed-gates-unmet",
         "t-timed-complete",
+        "t-timed-terminate",
         "t-timed-delete",
         "t-capacity-a",
     ]
@@ -301,19 +429,28 @@ def test_a_capacity_is_put_right_to_that_of_the_node_as_rendered(tmp_path: Path)
         ("{nodes: heartbeat-lease}", "heartbeat", (600_000, 612_000)),
         ("{nodes: heartbeat-lease, heartbeat: 1.5s}", "heartbeat", (1_500, 1_530)),
         ("{nodes: fast}", "initialize", None),
+        ("{nodes: slow-start}", "join", None),
+        ("{nodes: slow-start}", "ready", (30_000, None)),
+        ("{nodes: slow-start, ready: 1500ms}", "ready", (1_500, None)),
+        ("{nodes: slow-start, ready: {min: 10s, max: 2m}}", "ready", (10_000, None)),
+        ("{nodes: slow-start}", "heartbeat", (600_000, 612_000)),
         ("{pods: fast}", "complete", None),
         ("{pods: timed}", "create", (1_000, None)),
         ("{pods: timed, create: 2s}", "create", (2_000, None)),
         ("{pods: timed, run: 1h30m}", "complete", (5_400_000, None)),
         ("{pods: timed}", "delete", None),
-        ("{pods: general, create: 250ms}", "init-completed", (250, None)),
+        ("{pods: timed}", "terminate", (0, None)),
+        ("{pods: timed, create: {min: 2s, max: 1m}}", "create", (2_000, None)),
+        ("{nodes: heartbeat, heartbeat: {min: 10s, max: 20s}}", "heartbeat", (10_000, 25_000)),
+        ("{pods: general, create: 250ms}", "running", (250, None)),
+        ("{pods: general, init: 250ms}", "init-completed", (250, None)),
         ("{pods: general, run: 1m}", "complete", (60_000, None)),
-        ("{pods: general, delete: 3s}", "delete", (3_000, None)),
+        ("{pods: general, delete: 3s}", "terminate", (3_000, None)),
     ],
 )
 def test_delays(tmp_path: Path, lifecycle: str, step: str, expected: tuple[int, int | None] | None) -> None:
     """A time of the blueprint or of the profile, and the longest that KWOK may draw, which is never below it."""
-    done = rendered(tmp_path, f"{POOL}lifecycles: [{lifecycle.replace('{', '{name: l, ')}]")
+    done = rendered(tmp_path, f"{POOL}lifecycles: [{lifecycle.replace('{', '{name: l, ', 1)}]")
     delay = stages(done)[f"t-l-{step}"].get("delay")
     assert expected == (delay and (delay["durationMilliseconds"], delay.get("jitterDurationMilliseconds")))
 
@@ -330,7 +467,17 @@ MOMENTS = {
     "run, by the blueprint": ("timed, run: 1500ms", "complete", {}, "00:10:02"),
     "run, by annotation": ("timed", "complete", {"run": "12.345"}, "00:10:13"),
     "run, whole seconds": ("timed", "complete", {"run": "86400"}, "24:10:00"),
-    "run of general": ("general, run: 45s", "complete", {"run": "1"}, "00:20:45"),
+    "run of general": ("general, run: 45s", "complete", {}, "00:30:45"),
+    "run of general, by annotation": ("general, run: 45s", "complete", {"run": "1"}, "00:30:01"),
+    "create of general": ("general, create: 2s", "create", {}, "00:00:02"),
+    "create of general, the second": ("general, create: 2s", "running", {"create": "3"}, "00:05:03"),
+    "init of general": ("general, init: 2s", "init-running", {}, "00:10:02"),
+    "init of general, the second": ("general, init: 2s", "init-completed", {"init": "3"}, "00:15:03"),
+    "ready of general": ("general, ready: 7s", "ready", {}, "00:30:07"),
+    "delete, by default": ("timed", "terminate", {}, "00:40:00"),
+    "delete, by the blueprint": ("fast, delete: 7s", "terminate", {}, "00:40:07"),
+    "delete, by annotation": ("general", "terminate", {"delete": "9"}, "00:40:09"),
+    "delete, when the grace period is over": ("timed, delete: 2m", "terminate", {}, "00:40:30"),
 }
 
 
@@ -340,15 +487,74 @@ def test_moments(tmp_path: Path, lifecycle: str, step: str, seconds: dict[str, s
     spec = stages(rendered(tmp_path, f"{POOL}lifecycles: [{{name: l, pods: {lifecycle}}}]"))[f"t-l-{step}"]
     thing = pod("Running", startTime="2026-01-01T00:10:00Z")
     thing["status"]["conditions"] += [
-        {"type": "Initialized", "status": "True", "lastTransitionTime": "2026-01-01T00:15:00Z"},
+        {"type": "Initialized", "status": "True", "lastTransitionTime": "2026-01-01T00:05:00Z"},
         {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:20:00Z"},
     ]
+    thing["status"]["initContainerStatuses"] = [{"state": {"running": {"startedAt": "2026-01-01T00:15:00Z"}}}]
+    later = [f"2026-01-01T00:{minute}:00Z" for minute in (25, 30, 28)]
+    thing["status"]["containerStatuses"] = [{"state": {"running": {"startedAt": time}}} for time in later]
     thing["metadata"]["annotations"] = {f"kwokgen.io/{name}-seconds": value for name, value in seconds.items()}
+    thing["metadata"] |= {"deletionTimestamp": "2026-01-01T00:40:30Z", "deletionGracePeriodSeconds": 30}
     hours, _, rest = expected.partition(":")
     day, hour = divmod(int(hours), 24)
     assert results(spec["delay"]["durationFrom"]["expressionFrom"], thing) == [
         f"2026-01-{day + 1:02}T{hour:02}:{rest}Z"
     ]
+
+
+def test_a_pod_that_was_bound_by_hand_is_created_from_its_own_creation(tmp_path: Path) -> None:
+    """No scheduler has said when."""
+    thing = {"metadata": {"name": "p", "creationTimestamp": "2026-01-01T00:00:00Z"}, "status": {"phase": "Pending"}}
+    for name in ("timed", "general"):
+        spec = stages(rendered(tmp_path, f"{POOL}lifecycles: [{{name: l, pods: {name}, create: 9s}}]"))["t-l-create"]
+        assert results(spec["delay"]["durationFrom"]["expressionFrom"], thing) == ["2026-01-01T00:00:09Z"]
+
+
+def seconds_of(tmp_path: Path, names: list[str], *, seed: int = 1, hostname: str = "") -> list[int]:
+    """When each of some pods is created, with a time that is drawn."""
+    spec = f"{POOL}seed: {seed}\nlifecycles: [{{name: l, pods: timed, create: {{min: 10s, max: 1010s}}}}]"
+    until = stages(rendered(tmp_path, spec))["t-l-create"]["delay"]["durationFrom"]["expressionFrom"]
+    found = []
+    for name in names:
+        thing = {"metadata": {"name": name, "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {}}
+        if hostname:
+            thing["spec"] = {"hostname": hostname}
+        [moment] = results(f"{until} | fromdateiso8601 - 1767225600", thing)
+        found.append(moment)
+    return found
+
+
+def test_a_time_of_pods_is_drawn_from_seed_and_name(tmp_path: Path) -> None:
+    """Evenly between its bounds, for neighbours far apart, the same each time; the pod of an index draws one time."""
+    names = [f"job-{index // 10}-{index % 10}" for index in range(1000)]
+    found = seconds_of(tmp_path, names)
+    assert found == seconds_of(tmp_path, names)
+    assert found[:100] != seconds_of(tmp_path, names[:100], seed=2)
+    assert min(found) >= 10
+    assert max(found) <= 1010
+    tenths = [sum(10 + tenth * 100 <= one < 110 + tenth * 100 for one in found) for tenth in range(10)]
+    assert min(tenths) > 60
+    assert max(tenths) < 140
+    rises = sum(after > before for before, after in pairwise(found))
+    assert 400 < rises < 600
+    assert len(set(seconds_of(tmp_path, ["job-0-abcde", "job-0-fghij"], hostname="job-0"))) == 1
+
+
+def test_a_pod_that_says_its_time_draws_none(tmp_path: Path) -> None:
+    """A word in its place is none."""
+    spec = f"{POOL}lifecycles: [{{name: l, pods: timed, run: {{min: 10s, max: 20s}}}}]"
+    until = stages(rendered(tmp_path, spec))["t-l-complete"]["delay"]["durationFrom"]["expressionFrom"]
+    for said, expected in (("5", range(5, 6)), ("soon", range(10, 21))):
+        thing = pod("Running", startTime="2026-01-01T00:00:00Z")
+        thing["metadata"]["annotations"] = {"kwokgen.io/run-seconds": said}
+        [moment] = results(until, thing)
+        assert int(moment.removesuffix("Z").rpartition(":")[2]) in expected
+
+
+def test_readiness_gates_are_set_where_the_blueprint_says_so(tmp_path: Path) -> None:
+    for said, expected in (("", False), (", readinessGates: wait", False), (", readinessGates: set", True)):
+        found = stages(rendered(tmp_path, f"{POOL}lifecycles: [{{name: l, pods: fast{said}}}]"))
+        assert ("t-l-gates-set" in found) is expected
 
 
 WATCH = "list watch"
@@ -682,11 +888,38 @@ def test_a_role_follows_stages_of_ones_own(tmp_path: Path) -> None:
     """A patch asks for its subresource, an event for events; what no Stage does, no rule allows."""
     catalog = own(tmp_path, ".metadata.name")
     file = catalog / "stages" / "pod" / "own.yaml"
-    patch = (
-        "{patches: [{root: metadata, template: x}, {root: spec, subresource: resize, template: x}], event: {reason: A}}"
-    )
+    patch = "{patches: [{root: metadata, template: 'a: b'}, {root: spec, subresource: resize, template: 'a: b'}], event: {reason: A}}"
     file.write_text(file.read_text(encoding="utf-8").replace("{delete: true}", patch), encoding="utf-8")
     (tmp_path / "t.yaml").write_text(blueprint(POOL + "lifecycles: [{name: l, pods: own}]"), encoding="utf-8")
     done = render(str(tmp_path / "t.yaml"), catalog=Catalog.of([str(catalog)]))
     expected = NODES_ROLE | LEASES | EVENTS | {"pods": "list patch watch", "pods/resize": "patch"}
     assert expected == role(documents(done))
+
+
+SLOW = "lifecycles: [{name: joining, nodes: slow-start, ready: %s}]\npools: [{name: a, count: %d, machine: m7i.24xlarge}]\n"
+
+
+def ready_at(done: Rendered) -> dict[str, int]:
+    """Seconds from the creation of each node to its Ready."""
+    until = stages(done)["t-joining-ready"]["delay"]["durationFrom"]["expressionFrom"]
+    found = {}
+    for thing in documents(done, "Node").values():
+        thing["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+        (moment,) = results(until, thing)
+        minutes, seconds = moment.removeprefix("2026-01-01T00:").removesuffix("Z").split(":")
+        found[thing["metadata"]["name"]] = int(minutes) * 60 + int(seconds)
+    return found
+
+
+def test_nodes_are_ready_after_a_time_of_their_own(tmp_path: Path) -> None:
+    """Within the bounds, the same again, another with another seed, and the same in a larger pool."""
+    done = ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 40)))
+    assert min(done.values()) >= 10
+    assert 200 < max(done.values()) <= 300
+    assert len(set(done.values())) > 20
+    assert ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 41))).items() >= done.items()
+    assert ready_at(rendered(tmp_path, SLOW % ("{min: 10s, max: 5m}", 40), "seed=2")) != done
+
+
+def test_nodes_of_one_time(tmp_path: Path) -> None:
+    assert set(ready_at(rendered(tmp_path, SLOW % ("90s", 2))).values()) == {90}

@@ -1,0 +1,64 @@
+"""Times: one, or a range that one is drawn from; how Stages say them, and what pods may say instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from kwokgen import formats
+from kwokgen.blueprint.scope import Scope
+from kwokgen.draw import draw
+from kwokgen.model.lifecycle import Time
+from kwokgen.model.place import Place
+
+PRIME = 67_108_859
+"""The largest below 2^26: its squares are whole numbers to every jq."""
+
+
+def fixed(written: str) -> Time:
+    """A time that is not drawn."""
+    return Time(formats.milliseconds(written), formats.milliseconds(written))
+
+
+def read(scope: Scope, written: Any, at: Place, key: str, code: str) -> Time:
+    """A time of the blueprint, with its problems noted."""
+    if isinstance(written, str):
+        return fixed(written)
+    shortest, longest = formats.milliseconds(written["min"]), formats.milliseconds(written["max"])
+    if shortest > longest:
+        message = f"the shortest {key} {written['min']} is above the longest {written['max']}"
+        scope.fail(at.pos(key, "min"), code, message)
+    return Time(shortest, max(shortest, longest))
+
+
+def bound(expression: str, kind: str, times: Mapping[str, Time], drawing: tuple[int, str]) -> str:
+    """The jq expression with the times that it names bound to seconds, a pod's own before those of its lifecycle.
+
+    `drawing` is the seed, and what is drawn for.
+    """
+    used = [time for time in times if re.search(rf"\${time}\b", expression)]
+    return "".join(f"{_seconds(time, kind, times[time], drawing)} as ${time} | " for time in used) + expression
+
+
+def _seconds(name: str, kind: str, time: Time, drawing: tuple[int, str]) -> str:
+    drawn = time.shortest < time.longest
+    value = _drawn(name, time, drawing) if drawn else _decimal(time.shortest)
+    if kind != "Pod":
+        return f"({value})" if drawn else value
+    before, default = (f"{value} as $drawn | ", "$drawn") if drawn else ("", value)
+    return f'({before}.metadata.annotations["kwokgen.io/{name}-seconds"] | try tonumber catch {default})'
+
+
+def _drawn(name: str, time: Time, drawing: tuple[int, str]) -> str:
+    """In jq a number that follows from the seed and the object's name, or from the host name that an index has."""
+    seed, what = drawing
+    first = draw(seed, "time", f"{what}/{name}") % PRIME
+    # The square parts the numbers of neighbours, which the sum leaves side by side.
+    number = f".spec.hostname // .metadata.name | reduce explode[] as $c ({first}; (. * 31 + $c) % {PRIME}) | . * . % {PRIME}"
+    return f"({number} | . / {PRIME} * {_decimal(time.longest - time.shortest)} + {_decimal(time.shortest)})"
+
+
+def _decimal(milliseconds: int) -> str:
+    return f"{(Decimal(milliseconds) / 1000).normalize():f}"
