@@ -156,6 +156,8 @@ def _claims(cluster: Cluster) -> Iterator[Use]:
 def _gang(workload: Workload) -> Iterator[Use]:
     if workload.gang:
         yield "gangs", workload.at.pos("gang")
+        if workload.placement:
+            yield "gang-topology", workload.at.pos("placement", "within")
         for index, claim in enumerate(workload.claims):
             if claim.of_gang:
                 yield "gang-claims", workload.at.pos("claims", index)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kwokgen.bundle import Bundle
 from kwokgen.model.target import Requirements
+from kwokgen.model.topology import Topology
 from kwokgen.needs import requirements
 from kwokgen.pipeline import Rendered
 from kwokgen.timeline import Moment, timeline
@@ -23,8 +24,9 @@ https://kubernetes.io/docs/concepts/architecture/nodes/#rate-limits-on-eviction"
 class Plan(NamedTuple):
     """Figures of a bundle; rates are per second over the whole cluster.
 
-    `smear_seconds` lie between the creation of the first and of the last node of one apply, `eviction_seconds` between
-    the first and the last of all nodes that faults make NotReady to lose its pods.
+    `topology` is how many of each level the tree has, and how many nodes they have room for; `smear_seconds` lie between the
+    creation of the first and of the last node of one apply, `eviction_seconds` between the first and the last of all nodes that
+    faults make NotReady to lose its pods.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Plan(NamedTuple):
     lease_writes: float
     apply_seconds: int
     requirements: Requirements
+    topology: dict[str, int]
     timeline: tuple[Moment, ...]
     smear_seconds: int
     eviction_seconds: int
@@ -65,10 +68,17 @@ def plan(rendered: Rendered) -> Plan:
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
         apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
         requirements=requirements(cluster),
+        topology=_tree(cluster.topology),
         timeline=moments,
         smear_seconds=round(cluster.nodes / OBJECTS_A_SECOND),
         eviction_seconds=SECONDS_A_NODE * max(0, down - 1),
     )
+
+
+def _tree(topology: Topology | None) -> dict[str, int]:
+    if topology is None:
+        return {}
+    return {level.name: len(level.places) for level in topology.levels} | {"places for nodes": sum(topology.nodes)}
 
 
 def _bytes(bundle: Bundle) -> int:

@@ -39,6 +39,7 @@ SPEC = {
     "controller": {"version": "kwok"},
     "lifecycles": [{"nodes": "stages-node", "pods": "stages-pod"}],
     "pools": [{"machine": "machines", "gpus": {"model": "gpus"}, "detectors": ["detectors"]}],
+    "topology": {"schemes": ["topologies"]},
     "faults": [{"fault": "faults", "then": [{"fault": "faults"}]}],
     "claims": [{"requests": [{"model": "gpus"}]}],
     "queues": {"system": "systems"},

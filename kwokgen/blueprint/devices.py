@@ -40,7 +40,7 @@ class Whole(NamedTuple):
     capacity: Mapping[str, str]
     policies: Mapping[str, Policy] = {}
     uuid: tuple[str, str] | None = None
-    pci: tuple[Mapping[str, str], ...] = ()
+    pci: tuple[Mapping[str, Attribute], ...] = ()
 
     def name(self, index: int) -> str:
         """The name of the n-th."""
@@ -85,7 +85,7 @@ def base(driver: Fact, name: str, model: Fact | None = None) -> Base:
 
 
 def whole(
-    scope: Scope, written: Data, at: Place, count: int, under: Base, slots: tuple[Mapping[str, str], ...] = ()
+    scope: Scope, written: Data, at: Place, count: int, under: Base, slots: tuple[Mapping[str, Attribute], ...] = ()
 ) -> Whole:
     """Devices as they are written over their base; `slots` say where they sit, unless `pcieRoots` does."""
     if "pcieRoots" in written and under.root in written.get("attributes", {}):
@@ -107,7 +107,9 @@ def whole(
     )
 
 
-def _called_twice(scope: Scope, written: Data, at: Place, under: Base, slots: tuple[Mapping[str, str], ...]) -> None:
+def _called_twice(
+    scope: Scope, written: Data, at: Place, under: Base, slots: tuple[Mapping[str, Attribute], ...]
+) -> None:
     """Notes names with the driver's own domain beside the same without: to the API they are one."""
     known = {
         "attributes": {*under.attributes, *(under.uuid or ())[:1], *(slots[0] if slots else ())},
@@ -153,13 +155,13 @@ def counted(scope: Scope, written: Data, at: Place, count: int) -> bool:
     return not wrong
 
 
-def _roots(written: Data, count: int, attribute: str) -> tuple[Mapping[str, str], ...]:
+def _roots(written: Data, count: int, attribute: str) -> tuple[Mapping[str, Attribute], ...]:
     """The PCIe root of each device, spread evenly and in order; none without `pcieRoots`."""
     number = written.get("pcieRoots")
     return tuple({attribute: f"pci0000:{index * number // count:02x}"} for index in range(count)) if number else ()
 
 
-def others(scope: Scope, item: Data, at: Place, pci: tuple[Mapping[str, str], ...]) -> tuple[Devices, ...]:
+def others(scope: Scope, item: Data, at: Place, pci: tuple[Mapping[str, Attribute], ...]) -> tuple[Devices, ...]:
     """The devices beside GPUs; `pci` are the slots of the machine's GPUs, whose roots they share."""
     items = item.get("devices", [])
     where = places(at, "devices", items)
@@ -167,7 +169,9 @@ def others(scope: Scope, item: Data, at: Place, pci: tuple[Mapping[str, str], ..
     return tuple(devices for devices in made if devices)
 
 
-def _other(scope: Scope, written: Data, at: Place, nodes: int, pci: tuple[Mapping[str, str], ...]) -> Devices | None:
+def _other(
+    scope: Scope, written: Data, at: Place, nodes: int, pci: tuple[Mapping[str, Attribute], ...]
+) -> Devices | None:
     known = written["driver"] in scope.catalog.names("drivers")
     driver = scope.fact("drivers", written["driver"], at.pos("driver"), "driver") if known else None
     if known and driver is None:
@@ -183,7 +187,7 @@ def _other(scope: Scope, written: Data, at: Place, nodes: int, pci: tuple[Mappin
 
 
 def _counted(
-    scope: Scope, written: Data, at: Place, nodes: int, driver: Fact | None, pci: tuple[Mapping[str, str], ...]
+    scope: Scope, written: Data, at: Place, nodes: int, driver: Fact | None, pci: tuple[Mapping[str, Attribute], ...]
 ) -> Devices:
     count = written["count"]
     under = base(driver, OWN_NAME) if driver else Base(written["driver"], OWN_NAME)

@@ -18,6 +18,7 @@ WORDS = {
     "first-available": "firstAvailable",
     "fractional-steps": "fractional steps of shared capacity",
     "gang-claims": "claims of a gang",
+    "gang-topology": "topology constraints of gangs",
     "gangs": "gangs of its own",
     "list-attributes": "attributes of several values",
     "partitions": "partitions with counters",

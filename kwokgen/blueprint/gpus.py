@@ -15,7 +15,7 @@ from kwokgen.blueprint.sharing import opaque
 from kwokgen.blueprint.tables import table
 from kwokgen.catalog import Fact
 from kwokgen.formats import FORMATS, MOST_LABEL, is_label
-from kwokgen.model.device import Device, Devices
+from kwokgen.model.device import Attribute, Device, Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine
@@ -28,7 +28,7 @@ class Bare(NamedTuple):
 
     machine: Machine
     gpus: Mapping[str, Any] | None
-    pci: tuple[Mapping[str, str], ...]
+    pci: tuple[Mapping[str, Any], ...]
     at: Place
 
 
@@ -114,12 +114,13 @@ def _repeated(scope: Scope, written: Data, at: Place, under: Base) -> None:
         scope.warn(at.pos(section, name), "override", f"the model has this {name} by itself", "leave it out")
 
 
-def _slots(driver: Fact, bare: Bare, count: int) -> tuple[Mapping[str, str], ...]:
+def _slots(driver: Fact, bare: Bare, count: int) -> tuple[Mapping[str, Attribute], ...]:
     """Where each GPU sits in the machine; nowhere when it has fewer slots."""
     names = driver.data.get("pci")
     if not names or len(bare.pci) < count:
         return ()
-    return tuple({names["busID"]: slot["bus"], names["root"]: slot["root"]} for slot in bare.pci[:count])
+    said = {"bus": names["busID"], "root": names["root"], "numa": names.get("numa")}
+    return tuple({said[key]: value for key, value in slot.items() if said[key]} for slot in bare.pci[:count])
 
 
 def _own(scope: Scope, written: Data, at: Place) -> _Kind | None:
@@ -157,6 +158,7 @@ def _made(scope: Scope, item: Data, at: Place, kind: _Kind) -> Gpus | None:
         devices=devices,
         labels=_labels(scope, item, at, kind),
         agreements=agreements(kind.driver),
+        clique=kind.driver.data.get("cliqueLabel") if kind.driver else None,
     )
 
 

@@ -58,7 +58,7 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         number=number,
         count=item["count"],
         names=NamePattern.read(item.get("nodeName", item["name"] + "-{index}")),
-        machine=_with_resource(scope, bare.machine, gpus, item, at),
+        machine=_with_resource(scope, _joined(bare, gpus), gpus, item, at),
         gpus=gpus,
         others=others,
         exposes_resource=item["expose"] == "extended-resource",
@@ -72,6 +72,12 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         detectors=watched(scope, item, at),
         at=at,
     )
+
+
+def _joined(bare: Bare, gpus: Gpus | None) -> Machine:
+    """The machine; with other GPUs than its own, no NVLink leads out of it."""
+    own = gpus is not None and bare.gpus is not None and gpus.model == bare.gpus["model"]
+    return bare.machine if own else bare.machine._replace(nvlink=0)
 
 
 def _distinct_drivers(scope: Scope, gpus: Gpus | None, others: tuple[Devices, ...]) -> None:
@@ -115,6 +121,7 @@ def _catalogued(scope: Scope, item: Data, at: Place, changes: Mapping[str, str])
         capacity=capacity,
         allocatable=_allocatable(scope, capacity, reserved, at, fact.at),
         labels=fact.data.get("labels", {}),
+        nvlink=fact.data.get("nvlinkMachines", 0),
     )
     return Bare(machine, fact.data.get("gpus"), tuple(fact.data.get("pci", ())), fact.at)
 
@@ -163,13 +170,7 @@ def _with_resource(scope: Scope, machine: Machine, gpus: Gpus | None, item: Data
         )
         return machine
     extra = {gpus.resource: str(gpus.counted)}
-    return Machine(
-        name=machine.name,
-        arch=machine.arch,
-        capacity=dict(machine.capacity) | extra,
-        allocatable=dict(machine.allocatable) | extra,
-        labels=machine.labels,
-    )
+    return machine._replace(capacity=dict(machine.capacity) | extra, allocatable=dict(machine.allocatable) | extra)
 
 
 def _addresses(scope: Scope, item: Data, at: Place, number: int) -> IPv4Network | None:

@@ -7,7 +7,7 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import faults, features, lifecycles, network, pools, queues
+from kwokgen.blueprint import faults, features, lifecycles, network, pools, queues, topology
 from kwokgen.blueprint.classes import by_name, device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
@@ -53,6 +53,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         controller=controller,
         lifecycles=(*lives["nodes"], *lives["pods"]),
         capacity=lifecycles.capacity(scope, where),
+        topology=topology.resolve(scope, spec, where),
         pools=found,
         network_devices=fabric,
         device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
@@ -85,6 +86,7 @@ def _workloads(
         written_pools=tuple(pool["name"] for pool in spec["pools"]),
         queues=cluster.queues,
         seed=cluster.seed,
+        topology=cluster.topology,
     )
     return parts.workloads(spec, at)
 

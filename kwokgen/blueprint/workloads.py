@@ -9,6 +9,7 @@ from typing import Any
 from kwokgen import formats
 from kwokgen.blueprint import times
 from kwokgen.blueprint.failures import failing
+from kwokgen.blueprint.placement import placement
 from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
 from kwokgen.catalog import entries
@@ -18,6 +19,7 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
 from kwokgen.model.taint import Taint
+from kwokgen.model.topology import Topology
 from kwokgen.model.workload import Container, Workload
 from kwokgen.problem import Pos, quoted
 
@@ -35,6 +37,7 @@ class Parts:
     written_pools: tuple[str, ...]
     queues: Queues
     seed: int
+    topology: Topology | None
 
     def workloads(self, spec: Data, at: Place) -> tuple[Workload, ...]:
         """Every workload that could be understood."""
@@ -62,6 +65,7 @@ class Parts:
             pods=item["pods"],
             parallelism=self._parallelism(item, at),
             gang=item["gang"],
+            placement=placement(self.scope, item, at, self.topology),
             pools=pools,
             all_pools="pools" not in item,
             tolerations=_tolerations(pools),

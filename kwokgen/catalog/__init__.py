@@ -35,6 +35,7 @@ KINDS = {
     "owners": "owner",
     "workloads": "workload",
     "systems": "system",
+    "topologies": "topology",
     "kubernetes": "kubernetes",
     "kwok": "kwok",
 }

@@ -39,6 +39,13 @@ def _driver(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
             yield Problem(at.key("partitions", "attributes", name), "catalog", message, "leave out one of them")
 
 
+def _topology(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
+    if ("keys" in data) == ("pattern" in data):
+        said = "both say" if "keys" in data else "say"
+        message = f'"keys" and "pattern" {said} the keys of the levels'
+        yield Problem(at.pos("pattern"), "catalog", message, "write one of them")
+
+
 def _fault(data: Mapping[str, Any], at: Place) -> Iterator[Problem]:
     effects = data["effects"]
     if "gone" not in effects:
@@ -57,4 +64,5 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Place], Iterator[Problem]]] = {
     "kubernetes": _kubernetes,
     "stages/node": composed.lacking,
     "stages/pod": composed.lacking,
+    "topologies": _topology,
 }

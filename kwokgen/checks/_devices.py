@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.formats import quantity
 from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Patch
 from kwokgen.model.device import Device, Devices, NetworkDevices
-from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node
+from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node, of_place
 from kwokgen.model.place import Path, Place
 from kwokgen.model.pool import Pool
 from kwokgen.needs import BY_CLASS
@@ -98,6 +98,10 @@ def needs(cluster: Cluster) -> Iterator[Need]:
                 yield Need(name, int(quantity(amount) or 0), pools, pos)
 
 
+def _at(places: Mapping[str, Callable[[int], str]], node: int) -> dict[str, str]:
+    return {key: text(node) for key, text in places.items()}
+
+
 def _counts(pool: Pool, resource: str) -> bool:
     """Whether its nodes have a resource by themselves: no device is allocated for it there."""
     return resource in pool.machine.allocatable or resource == pool.resource
@@ -121,10 +125,13 @@ def _drivers(entry: DeviceClass) -> set[str]:
 
 def meets(cluster: Cluster, pool: Pool, network: NetworkDevices) -> bool:
     """Whether some node of a pool can use devices that belong to none."""
-    each = network.labels.keys() & {HOSTNAME, SHARD}
+    places = of_place(cluster.name, cluster.topology, pool)
+    each = network.labels.keys() & {HOSTNAME, SHARD, *places}
     named = not network.pools or pool.name in network.pools
     return named and any(
         network.labels.items()
-        <= (of_bundle(cluster.name) | of_node(pool, pool.names.name(node), str(node % SHARD_VALUES))).items()
+        <= (
+            of_bundle(cluster.name) | of_node(pool, pool.names.name(node), str(node % SHARD_VALUES), _at(places, node))
+        ).items()
         for node in range(pool.count if each else 1)
     )

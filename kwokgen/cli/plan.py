@@ -53,6 +53,8 @@ def _rows(figures: Plan) -> Iterator[tuple[str, str]]:
     yield "blueprint", f"{figures.name}, for Kubernetes {figures.kubernetes}"
     yield "nodes", f"{figures.nodes:,}"
     yield "GPUs", f"{figures.gpus:,}"
+    if figures.topology:
+        yield "topology", ", ".join(f"{name} {number:,}" for name, number in figures.topology.items())
     for kind, number in figures.objects.items():
         yield f"  {kind}", f"{number:,}"
     yield "stream", f"{figures.bytes / 1e6:,.1f} MB in {figures.files} files"

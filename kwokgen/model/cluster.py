@@ -13,6 +13,7 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
 from kwokgen.model.target import Kubernetes, Kwok
+from kwokgen.model.topology import Topology
 from kwokgen.model.workload import Workload
 
 SHARD_VALUES = 60
@@ -74,6 +75,7 @@ class Cluster(NamedTuple):
     controller: Controller
     lifecycles: tuple[Lifecycle, ...]
     capacity: Lifecycle | None
+    topology: Topology | None
     pools: tuple[Pool, ...]
     network_devices: tuple[NetworkDevices, ...]
     device_taint_rules: tuple[DeviceTaintRule, ...]

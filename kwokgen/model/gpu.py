@@ -45,7 +45,8 @@ class Agreement(NamedTuple):
 class Gpus(NamedTuple):
     """The GPUs of each node of a pool; `labels` are those that the vendor's operator sets.
 
-    `counted` is how many of the extended resource a node has: more than GPUs where they are shared.
+    `counted` is how many of the extended resource a node has: more than GPUs where they are shared; `clique` is the label
+    by which the operator tells domains of NVLink.
     """
 
     model: str | None
@@ -55,3 +56,4 @@ class Gpus(NamedTuple):
     devices: Devices
     labels: Mapping[str, str]
     agreements: tuple[Agreement, ...]
+    clique: str | None = None

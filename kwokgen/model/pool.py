@@ -36,13 +36,17 @@ class NamePattern(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What a node is: quantities in canonical form, GPUs and their PCI addresses apart."""
+    """What a node is: quantities in canonical form, GPUs and their PCI addresses apart.
+
+    `nvlink` is how many such machines a domain of NVLink joins, 0 where none is joined to another.
+    """
 
     name: str
     arch: str
     capacity: Mapping[str, str]
     allocatable: Mapping[str, str]
     labels: Mapping[str, str]
+    nvlink: int = 0
 
 
 class Pool(NamedTuple):
@@ -68,6 +72,11 @@ class Pool(NamedTuple):
     operator_labels: bool
     detectors: Mapping[str, tuple[Condition, ...]]
     at: Place
+
+    @property
+    def clique(self) -> str | None:
+        """The label that tells a node's domain of NVLink, if it has one and the operator's labels."""
+        return self.gpus.clique if self.gpus and self.operator_labels and self.machine.nvlink else None
 
     @property
     def slices(self) -> bool:

@@ -25,6 +25,13 @@ class Container(NamedTuple):
     limits: Mapping[str, str]
 
 
+class Placement(NamedTuple):
+    """That pods are all in one place of a level of the topology, which nodes tell by the label `key`."""
+
+    within: str
+    key: str
+
+
 class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
@@ -39,6 +46,7 @@ class Workload(NamedTuple):
     pods: int
     parallelism: int
     gang: bool
+    placement: Placement | None
     pools: tuple[Pool, ...]
     all_pools: bool
     tolerations: tuple[Taint, ...]

@@ -7,7 +7,7 @@ from typing import Any
 
 from kwokgen.model.cluster import SHARD_VALUES, Cluster
 from kwokgen.model.fault import Fault
-from kwokgen.model.labels import of_node
+from kwokgen.model.labels import of_node, of_place
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
 from kwokgen.resources import _faults, _nodefaults
@@ -35,7 +35,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             runs=tuple(_runs(cluster, pool)),
             at=pool.at,
             by=__name__,
-            columns=columns(pool),
+            columns=columns(pool) | _places(cluster, pool)[1],
             chunk=NODES_A_FILE,
             pool=pool.name,
         )
@@ -70,6 +70,14 @@ def columns(pool: Pool) -> dict[str, Column]:
     }
 
 
+def _places(cluster: Cluster, pool: Pool) -> tuple[dict[str, Slot], dict[str, Column]]:
+    """The labels that tell where each node stands, and their columns: one for all labels of one value."""
+    labels = of_place(cluster.name, cluster.topology, pool)
+    names = {column: f"place-{number}" for number, column in enumerate(dict.fromkeys(labels.values()))}
+    slots = {key: Slot(names[column]) for key, column in labels.items()}
+    return slots, {name: column for column, name in names.items()}
+
+
 def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     born = [fault for fault in faults if not fault.stages]
     steps = [fault.steps[0] for fault in born]
@@ -84,15 +92,15 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     return {
         "apiVersion": "v1",
         "kind": KIND,
-        "metadata": metadata(cluster, NAME, labels=_labels(pool, faults), annotations=annotations),
+        "metadata": metadata(cluster, NAME, labels=_labels(cluster, pool, faults), annotations=annotations),
         "spec": spec,
         "status": _status(cluster, pool, born),
     }
 
 
-def _labels(pool: Pool, faults: list[Fault]) -> dict[str, Any]:
+def _labels(cluster: Cluster, pool: Pool, faults: list[Fault]) -> dict[str, Any]:
     born = {key: text for fault in faults if not fault.stages for key, text in fault.steps[0].labels.items()}
-    own = of_node(pool, NAME, Slot("shard"))
+    own = of_node(pool, NAME, Slot("shard"), _places(cluster, pool)[0])
     return own | born | _faults.labels(faults)
 
 

@@ -28,7 +28,13 @@ def build(cluster: Cluster) -> Iterator[Series]:
 
 
 def _spec(workload: Workload) -> dict[str, Any]:
-    return {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}, **_claims(workload)}
+    policy = {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}}
+    return policy | _constraints(workload) | _claims(workload)
+
+
+def _constraints(workload: Workload) -> dict[str, Any]:
+    place = workload.placement
+    return {"schedulingConstraints": {"topology": [{"key": place.key}]}} if place else {}
 
 
 def _claims(workload: Workload) -> dict[str, Any]:

@@ -24,11 +24,11 @@ DRIVER |= {key: dict(list(DRIVER[key].items())[:2]) for key in ("labels", "attri
 WRONG: tuple[Any, ...] = (None, "x", 1, [], {"x": "x"})
 EVERY_PART = """
 pools:
-- {name: a, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 2}}
-- {name: b, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: dynamic, profiles: [1g.5gb]}}}
-- {name: c, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: static, layout: {1g.5gb: 2}}}}
-- {name: d, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: mps, replicas: 2}}}
-- {name: e, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: time-slicing, replicas: 2}}}
+- {name: a, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 2}, place: {start: 0}}
+- {name: b, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: dynamic, profiles: [1g.5gb]}}, place: {start: 0}}
+- {name: c, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, gpus: {count: 1, partitions: {mode: static, layout: {1g.5gb: 2}}}, place: {start: 0}}
+- {name: d, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: mps, replicas: 2}}, place: {start: 0}}
+- {name: e, count: 1, gpuOperatorLabels: true, machine: p4d.24xlarge, expose: extended-resource, gpus: {sharing: {by: time-slicing, replicas: 2}}, place: {start: 0}}
 claims:
 - {name: one, requests: [{deviceClassName: gpu.nvidia.com, model: a100-sxm4-40gb}]}
 - {name: part, requests: [{deviceClassName: mig.nvidia.com, profile: 1g.5gb}]}
@@ -38,6 +38,7 @@ claims:
   - {deviceClassName: gpu.nvidia.com, sharing: {by: mps, activeThreadPercentage: 20, pinnedMemory: 5Gi}}
 faults:
 - {name: gone, fault: node-gone, where: {pool: a}, start: {after: 1h}}
+topology: {schemes: [kueue], levels: [{name: rack, count: 1, nodes: 5}]}
 """
 
 
@@ -113,6 +114,10 @@ ENTRIES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...], str]] = {
     "a profile that each partition has as well": (
         *("drivers", NAME, {"extends": NAME, "partitions": {"attributes": {"profile": "mine"}}}),
         *(("partitions", "attributes", "!profile"), '"profile" says the attribute "profile" of each partition as well'),
+    ),
+    "keys and a pattern of a scheme": (
+        *("topologies", "kueue", {"extends": "kueue", "pattern": "example.com/tier-{tier}"}),
+        *(("pattern",), '"keys" and "pattern" both say the keys of the levels'),
     ),
     "a node that is gone and cordoned": (
         *("faults", "node-gone", {"extends": "node-gone", "effects": {"cordon": True}}),

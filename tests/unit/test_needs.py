@@ -165,6 +165,14 @@ TABLE = {
         LISTS,
     ),
     "gang": Row(NODE + "workloads: [{name: w, kind: job, gang: true}]", "gangs", "1.35", GANGS, GANG_CONFIGS),
+    "gang-within-a-leaf": Row(
+        NODE + "topology: {schemes: [topograph], levels: [{name: leaf, count: 1, nodes: 9}]}\n"
+        "workloads: [{name: w, kind: job, gang: true, placement: {within: leaf}}]",
+        "gang-topology",
+        "1.36",
+        {minor: (*gates, "TopologyAwareWorkloadScheduling") for minor, gates in GANGS.items()},
+        GANG_CONFIGS,
+    ),
     "claim-of-a-gang": Row(
         GPUS % "" + "claims: [{name: one, shared: gang, requests: [{deviceClassName: gpu.example.com}]}]\n"
         "workloads: [{name: w, kind: job, gang: true, claims: [one]}]",

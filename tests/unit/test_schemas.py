@@ -113,6 +113,7 @@ def test_editors_find_nothing_in_the_examples(name: str, file: Path) -> None:
         (("spec", "pools"), [{"name": "x", "count": 1, "machine": {"cpu": 1}, "gpus": {"model": "h101"}}]),
         (("spec", "claims"), [{"name": "x", "requests": [{"deviceClassName": "a", "model": "h101"}]}]),
         (("spec", "workloads"), [{"name": "x", "kind": "jobb"}]),
+        (("spec", "topology"), {"levels": [{"name": "x", "count": 1, "nodes": 1}], "schemes": ["topogrph"]}),
     ],
 )
 def test_editors_that_know_the_names_find_a_wrong_one(path: tuple[str, str], value: object) -> None:
@@ -173,6 +174,10 @@ deviceClasses: [{name: own, selectors: ["true"]}]
 claims: [{name: k, requests: [{deviceClassName: gpu.nvidia.com}]}]
 workloads: [{name: w, kind: job}]
 """
+TREE = "topology={levels: [{name: spine, count: 2}, {name: leaf, count: 2, nodes: 3}], schemes: [topograph]}"
+OWN_KEYS = TREE.replace("topograph", "{keys: {leaf: example.com/x}}")
+NVLINK = (TREE, "pools.a={name: a, count: 2, machine: gb200-nvl72-tray, gpuOperatorLabels: true}")
+WITHIN = (TREE, "workloads.w.gang=true", "workloads.w.placement={within: leaf}")
 TIMED = "lifecycles=[{name: n, nodes: heartbeat}, {name: p, pods: general}]"
 TIMES = {"heartbeat": 0, **dict.fromkeys(("create", "init", "ready", "run", "delete"), 1)}
 """The index of a lifecycle in TIMED that takes each."""
@@ -577,6 +582,19 @@ USED: dict[str, tuple[str, ...]] = {
     "patches[].target.namespace": (TWO_JOBS, JOBS, "patches[0].target.namespace=two"),
     "patches[].target.labels": (PATCHES, "patches[0].target.labels={kwokgen.io/pool: a}"),
     "patches[].target.pool": (PATCHES, "patches[0].target.pool=a"),
+    "topology.levels": (TREE, "topology.levels=[{name: rack, count: 4, nodes: 3}]"),
+    "topology.levels[].name": (TREE, "topology.levels[1].name=rack"),
+    "topology.levels[].count": (TREE, "topology.levels[1].count=1"),
+    "topology.levels[].nodes": (TREE, "topology.levels[1].nodes=2"),
+    "topology.levels[].except": (TREE, "topology.levels[1].except={spine-0/leaf-0: 1}"),
+    "topology.levels[].nvlink": (*NVLINK, "topology.levels[1].nvlink=true"),
+    "topology.schemes": (TREE, "topology.schemes=[kueue]"),
+    "topology.schemes[].keys": (OWN_KEYS, "topology.schemes[0].keys={leaf: example.com/y}"),
+    "pools[].place.spread": (TREE, "pools.a.place={spread: leaf}"),
+    "pools[].place.pack": (TREE, "pools.b.place={pack: leaf}"),
+    "pools[].place.under": (TREE, "pools.a.place={under: spine-1}"),
+    "pools[].place.start": (TREE, "pools.a.place={start: 2}"),
+    "workloads[].placement.within": (*WITHIN, "workloads.w.placement.within=spine"),
     "patches[].merge": (PATCHES, "patches[0].merge.metadata.annotations.x=z"),
 }
 """For every key: `--set` arguments, the last of which sets it to something else than before."""
@@ -589,6 +607,8 @@ NOT_BY_DRIVER: dict[str, tuple[str, ...]] = {
 REFUSED: dict[str, tuple[str, ...]] = {
     # There is one kind.
     "workloads[].kind": ("workloads.w.kind=other",),
+    # Gangs of Kubernetes itself know no other.
+    "workloads[].placement.required": (*WITHIN, "workloads.w.placement.required=false"),
     # It only limits a layout.
     # What follows has its meaning at another place of the same part.
     **at("pools[].devices[]", "pools.c.devices[0]", NOT_BY_DRIVER),
@@ -838,6 +858,8 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
         "queues.list[0].preemption.withinCohort=Never",
     ),
     "queues.cohorts": (QUEUES, "queues.cohorts=[]"),
+    "workloads[].placement.required": (*WITHIN, "workloads.w.placement.required=true"),
+    "topology.levels[].nvlink": (*NVLINK, "topology.levels[1].nvlink=false"),
 }
 """For every key with a default: `--set` arguments, the last of which sets it to that."""
 
