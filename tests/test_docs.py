@@ -128,10 +128,32 @@ def test_the_smallest_blueprint_is_the_quickstart(tmp_path: Path) -> None:
 
 def test_the_faults_of_the_readme_are_taken(tmp_path: Path) -> None:
     """A part of a spec, every line of which is a fault that somebody has."""
-    [_, block] = [block for block in blocks(README) if block.language == "yaml"]
-    done = rendered(tmp_path, "\n".join(block.lines))
+    done = rendered(tmp_path, part("faults:"))
     assert done.warnings == ()
-    assert [fault.name for fault in done.cluster.faults] == ["off-the-bus", "ecc", "rack"]
+    assert [fault.name for fault in done.cluster.faults] == ["off-the-bus", "ecc", "rack", "flap", "lost"]
+
+
+def part(key: str) -> str:
+    """The only block of YAML that has a line."""
+    [block] = [block for block in blocks(README) if block.language == "yaml" and key in block.lines]
+    return "\n".join(block.lines) + "\n"
+
+
+def test_the_topology_of_the_readme_is_taken(tmp_path: Path) -> None:
+    """With the claim that its gang has."""
+    done = rendered(
+        tmp_path, part("topology:") + "claims: [{name: one, requests: [{deviceClassName: gpu.nvidia.com}]}]\n"
+    )
+    assert done.warnings == ()
+    assert [level.name for level in done.cluster.topology.levels] == ["spine", "leaf"]
+
+
+def test_the_queues_of_the_readme_are_taken(tmp_path: Path) -> None:
+    """With the pool that their quotas are of."""
+    pool = "pools: [{name: h100, count: 4, machine: p5.48xlarge, expose: extended-resource}]\n"
+    done = rendered(tmp_path, part("queues:") + pool)
+    assert done.warnings == ()
+    assert {queue.name for queue in done.cluster.queues.queues} == {"research", "product"}
 
 
 @cache
