@@ -279,7 +279,9 @@ def test_gpus_are_gone_and_come_back(gated: Cluster, tmp_path: Path) -> None:
 def names(cluster: Cluster, live: Bundle) -> dict[str, list[str]]:
     """By node, its devices."""
     slices = cluster.get("resourceslices", "-l", live.selector)
-    return {each["spec"]["nodeName"]: sorted(one["name"] for one in each["spec"].get("devices", ())) for each in slices}
+    return {
+        each["spec"]["nodeName"]: sorted(one["name"] for one in each["spec"].get("devices") or ()) for each in slices
+    }
 
 
 def turn(cluster: Cluster, to: str) -> None:
