@@ -1,6 +1,7 @@
 """Faults on real KWOK: what a node, its slices and its events say before, while and after, and when."""
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ FEW = 5
 """Faults that are switched by the printed commands."""
 PATIENCE = 20
 """The controller manager taints a NotReady node within seconds, and the next one ten seconds later."""
+PLAYED_TWICE = re.compile(r'rejected our request due to an error in our request.*-end"')
+"""An apply takes the controller manager's taint of a cordoned node as well, which puts it back within milliseconds: KWOK
+plays both changes, and its second patch finds nothing to take any more. What the first has done is looked at."""
 LATE = 6
 """Seconds that a busy machine may take more."""
 MODELS = {"Ampere": "a100-sxm4-80gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "gb200", "Turing": "t4"}
@@ -121,7 +125,7 @@ def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path, pytestconf
         switch(gated, live, "off", [each.command for each in by_hand if "=off " in each.command][:FEW])
         until(lambda: marked(gated, live) == {"over": len(CASES)}, SECONDS, "every fault is over")
         until(lambda: seen(gated, live) == before, SECONDS, "everything is as before")
-        assert errors_of_kwok(gated, live) == []
+        assert [line for line in errors_of_kwok(gated, live) if not PLAYED_TWICE.search(line)] == []
 
 
 def rendered(folder: Path) -> Any:
@@ -263,7 +267,7 @@ def test_gpus_are_gone_and_come_back(gated: Cluster, tmp_path: Path) -> None:
         turn(gated, "on")
         until(lambda: names(gated, live) == {"a-0": ["gpu-1"], "a-1": []}, SECONDS, "they are gone")
         until(lambda: (of_phase(gated, "Running"), of_phase(gated, "Pending")) == (4, 2), SECONDS, "two were put out")
-        lost = next(each for each in gated.get("pods", "-n", "gone") if each["spec"]["nodeName"] == "a-1")
+        lost = next(each for each in gated.get("pods", "-n", "gone") if each["spec"].get("nodeName") == "a-1")
         gated.kubectl("delete", "pod", lost["metadata"]["name"], "-n", "gone")
         until(lambda: (of_phase(gated, "Running"), of_phase(gated, "Pending")) == (3, 3), SECONDS, "the new one waits")
         healed = (folder / "50-slices-a.yaml").read_text().replace(": armed", ': "on"')
