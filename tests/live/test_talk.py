@@ -136,8 +136,10 @@ def test_a_pod_fails_with_its_words(cluster: Cluster, live: Bundle) -> None:
 
 def test_an_xid_empties_a_node_and_its_job_starts_anew(cluster: Cluster, live: Bundle) -> None:
     """By the printed commands: the GPU is lost, one pod ends with it, a drain moves the other, and the job completes."""
+    second = "drained-1"
+    cluster.kubectl("cordon", second)
     first = begun(cluster, "drained-0", 2)
-    (second,) = {"drained-0", "drained-1"} - {first}
+    cluster.kubectl("uncordon", second)
     switch(cluster, first, "lost", "on")
     until(lambda: condition(cluster, first, "SysLogsXIDError")[0] == "True", SECONDS, "the XID is told")
     assert node(cluster, first)["spec"]["unschedulable"]
