@@ -6,8 +6,7 @@ to do any more: the pod is Failed, or its container waits to be started again.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from json import dumps
 from typing import Any
 
@@ -17,7 +16,7 @@ from kwokgen.model.lifecycle import Stage
 from kwokgen.model.workload import Workload
 from kwokgen.resources import _failing, _pulling
 from kwokgen.resources._common import RUN_SECONDS
-from kwokgen.resources._patches import text
+from kwokgen.resources._podstages import deadline, ended, filled
 from kwokgen.resources._selectors import AT_ONCE, absent, among, lacks, there
 from kwokgen.series import Column, Slot
 
@@ -74,7 +73,7 @@ def _unpulled(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, dict[
     for number, unpulled in enumerate(workload.unpulled):
         before = (lacks(_marked(other), "true") for other in workload.unpulled[:number])
         due = [among(_marked(unpulled), "true"), *before]
-        for word, here, template, delay in _pulling.stages(unpulled, _filled, _delay):
+        for word, here, template, delay in _pulling.stages(unpulled):
             name = "-".join(filter(None, ("fail", workload.name, f"{unpulled.number}", word)))
             yield name, _stage(cluster, workload, [*here, *due], template, delay)
 
@@ -82,7 +81,7 @@ def _unpulled(cluster: Cluster, workload: Workload) -> Iterator[tuple[str, dict[
 def _start(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, Any]:
     """Lifecycles may have init containers done as soon as they begin: this one has to run."""
     new = absent(".status.initContainerStatuses[]?.name")
-    template = _filled(_failing.START, {"container": failure.container})
+    template = filled(_failing.START, {"container": failure.container})
     return _stage(cluster, workload, [among(".status.phase", "Pending"), new, *_due(workload, failure)], template)
 
 
@@ -93,17 +92,17 @@ def _fail(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, A
     # A lifecycle of one's own may say nothing of the containers of a pod that runs.
     running = [there(since)] if init or workload.restart_policy != "Never" else []
     here = [phase, *running, *_due(workload, failure)]
-    words = {"container": failure.container, "ended": _words(failure)}
+    words = {"container": failure.container, "ended": ended(failure.exit_code, failure.reason, failure.message)}
     own = _failing.INIT_FAILED if init else _failing.FAILED if workload.restart_policy == "Never" else _failing.CRASHED
-    return _stage(cluster, workload, here, _filled(own, words), _delay(failure.seconds, f"{failure.seconds}", since))
+    return _stage(cluster, workload, here, filled(own, words), deadline(failure.seconds, f"{failure.seconds}", since))
 
 
 def _restart(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     status = _status(workload.container.name)
     waits = among(f"{status} | .state.waiting.reason", "CrashLoopBackOff")
     seconds = f"({status} | {dumps(list(BACKOFF))}[.restartCount] // {LONGEST})"
-    delay = _delay(BACKOFF[1], seconds, f"{status} | .lastState.terminated.finishedAt")
-    template = _filled(_failing.RESTARTED, {"container": workload.container.name})
+    delay = deadline(BACKOFF[1], seconds, f"{status} | .lastState.terminated.finishedAt")
+    template = filled(_failing.RESTARTED, {"container": workload.container.name})
     return _stage(cluster, workload, [among(".status.phase", "Running"), waits], template, delay)
 
 
@@ -116,8 +115,8 @@ def _end(cluster: Cluster, workload: Workload, end: Stage) -> dict[str, Any]:
     here = [among(".status.phase", "Running"), there(started), again, *well]
     delay = end.spec.get("delay", {}).get("durationMilliseconds", 0)
     own = f'(.metadata.annotations["{RUN_SECONDS}"] | try tonumber catch {delay / 1000:g})'
-    template = _filled(_failing.SUCCEEDED, {"container": container})
-    return _stage(cluster, workload, here, template, _delay(delay / 1000, own, started))
+    template = filled(_failing.SUCCEEDED, {"container": container})
+    return _stage(cluster, workload, here, template, deadline(delay / 1000, own, started))
 
 
 def _ends(workload: Workload) -> Iterator[Stage]:
@@ -168,12 +167,6 @@ def _started(container: str, *, init: bool) -> str:
     return f"{_status(container, init=init)} | .state.running.startedAt | values"
 
 
-def _delay(fallback: float, seconds: str, since: str) -> dict[str, Any]:
-    """A deadline, because every write to the pod starts a plain delay anew."""
-    moment = f"([{since}][0] // .status.startTime | fromdateiso8601) + {seconds} | ceil | todateiso8601"
-    return {"durationMilliseconds": int(fallback * 1000), "durationFrom": {"expressionFrom": moment}}
-
-
 def _stage(
     cluster: Cluster,
     workload: Workload,
@@ -190,13 +183,3 @@ def _stage(
         **({"delay": delay} if delay else {}),
         "next": {"statusSubresource": "status", "statusTemplate": template},
     }
-
-
-def _words(failure: Failure) -> str:
-    said = f", message: {text(failure.message)}" if failure.message else ""
-    return f"exitCode: {failure.exit_code}, reason: {text(failure.reason)}{said}"
-
-
-def _filled(template: str, words: Mapping[str, str]) -> str:
-    """All at once: what is put in may look like a place itself."""
-    return re.sub(r"@(\w+)@", lambda found: words[found[1]], template)

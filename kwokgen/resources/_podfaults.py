@@ -7,7 +7,8 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Exit, Fault
-from kwokgen.resources._patches import added, escaped, text
+from kwokgen.resources._patches import added, escaped
+from kwokgen.resources._podstages import ended, filled
 from kwokgen.resources._selectors import AT_ONCE, absent, among
 
 EXITED = "exited"
@@ -54,8 +55,7 @@ def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _stage(fault: Fault, end: Exit) -> dict[str, Any]:
-    said = f", message: {text(end.message)}" if end.message else ""
-    ended = f"exitCode: {end.exit_code}, reason: {text(end.reason)}{said}"
+    template = filled(_TEMPLATE, {"ended": ended(end.exit_code, end.reason, end.message)})
     # The label first: the event of a second patch would find the pod to be ended once more.
     seen = added(f"/metadata/labels/{escaped(fault.label)}", EXITED)
     patches = [
@@ -64,7 +64,7 @@ def _stage(fault: Fault, end: Exit) -> dict[str, Any]:
             "root": "status",
             "subresource": "status",
             "type": "strategic",
-            "template": _TEMPLATE.replace("@ended@", ended),
+            "template": template,
         },
     ]
     return {

@@ -5,11 +5,12 @@ Such a pod stays Pending; once the image is there, its lifecycle finds it with a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from kwokgen.model.failure import Unpulled
 from kwokgen.resources._patches import text
+from kwokgen.resources._podstages import deadline, filled
 from kwokgen.resources._selectors import absent, among
 
 FIRST = 10
@@ -63,24 +64,19 @@ startTime: {{{{ or .status.startTime $now | Quote }}}}
 BACKOFF = 'reason: ImagePullBackOff, message: {{ printf "Back-off pulling image %q" $container.image | Quote }}'
 CREATING = {"init": "reason: PodInitializing", "main": "reason: ContainerCreating"}
 
-Filled = Callable[[str, dict[str, str]], str]
-Delay = Callable[[float, str, str], dict[str, Any]]
 
-
-def stages(
-    unpulled: Unpulled, filled: Filled, delay: Delay
-) -> Iterator[tuple[str, list[Any], str, dict[str, Any] | None]]:
+def stages(unpulled: Unpulled) -> Iterator[tuple[str, list[Any], str, dict[str, Any] | None]]:
     """By a word for its name: what must hold, the template, and the delay."""
     failed = _error(unpulled)
     yield "", [PENDING, NEW], filled(TEMPLATE, {"init": failed, "main": failed}), None
     last = "ErrImagePull"
     if unpulled.seconds is None or unpulled.seconds > FIRST:
         last, backoff = "ImagePullBackOff", filled(TEMPLATE, {"init": BACKOFF, "main": BACKOFF})
-        yield "backoff", [PENDING, _waits("ErrImagePull")], backoff, delay(FIRST, f"{FIRST}", SINCE)
+        yield "backoff", [PENDING, _waits("ErrImagePull")], backoff, deadline(FIRST, f"{FIRST}", SINCE)
     if unpulled.seconds is None:
         yield "stays", [PENDING, _waits(last)], STAYS, None
     else:
-        length = delay(unpulled.seconds, f"{unpulled.seconds}", SINCE)
+        length = deadline(unpulled.seconds, f"{unpulled.seconds}", SINCE)
         yield "over", [PENDING, _waits(last)], filled(TEMPLATE, CREATING), length
 
 
