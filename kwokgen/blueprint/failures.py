@@ -12,6 +12,7 @@ from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.draw import lowest
 from kwokgen.model.failure import ALL, Failure, Unpulled
+from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.place import Place
 from kwokgen.model.ranges import Ranges
 from kwokgen.model.workload import Workload
@@ -126,7 +127,7 @@ class Written:
         ends = _shortest_run(self.workload)
         if ends is None or not seconds or seconds * 1000 < ends or "lifecycles" in self.scope.doubtful:
             return
-        when = f"after {(Decimal(ends) / 1000).normalize():f}s" if ends else "at once"
+        when = f"after {in_seconds(ends)}s" if ends else "at once"
         message = f"pods of the workload may succeed {when}: nothing is left to fail after {self.item['after']}"
         hint = "write an after below it, or a longer run"
         self.scope.fail(self.at.pos("after"), "failure", message, hint if ends else "use a lifecycle with pods: timed")

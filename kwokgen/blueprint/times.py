@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Scope
 from kwokgen.draw import draw
-from kwokgen.model.lifecycle import Time
+from kwokgen.model.lifecycle import Time, in_seconds
 from kwokgen.model.place import Place
 
 PRIME = 67_108_859
@@ -44,7 +43,7 @@ def bound(expression: str, kind: str, times: Mapping[str, Time], drawing: tuple[
 
 def _seconds(name: str, kind: str, time: Time, drawing: tuple[int, str]) -> str:
     drawn = time.shortest < time.longest
-    value = _drawn(name, time, drawing) if drawn else _decimal(time.shortest)
+    value = _drawn(name, time, drawing) if drawn else in_seconds(time.shortest)
     if kind != "Pod":
         return f"({value})" if drawn else value
     before, default = (f"{value} as $drawn | ", "$drawn") if drawn else ("", value)
@@ -57,8 +56,4 @@ def _drawn(name: str, time: Time, drawing: tuple[int, str]) -> str:
     first = draw(seed, "time", f"{what}/{name}") % PRIME
     # The square parts the numbers of neighbours, which the sum leaves side by side.
     number = f".spec.hostname // .metadata.name | reduce explode[] as $c ({first}; (. * 31 + $c) % {PRIME}) | . * . % {PRIME}"
-    return f"({number} | . / {PRIME} * {_decimal(time.longest - time.shortest)} + {_decimal(time.shortest)})"
-
-
-def _decimal(milliseconds: int) -> str:
-    return f"{(Decimal(milliseconds) / 1000).normalize():f}"
+    return f"({number} | . / {PRIME} * {in_seconds(time.longest - time.shortest)} + {in_seconds(time.shortest)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from kwokgen.model.place import Place
@@ -14,6 +15,11 @@ class Time(NamedTuple):
 
     shortest: int
     longest: int
+
+
+def in_seconds(milliseconds: int) -> str:
+    """A length of time in seconds, as annotations and jq have it."""
+    return f"{(Decimal(milliseconds) / 1000).normalize():f}"
 
 
 class Stage(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from kwokgen.model.cluster import Cluster
@@ -56,11 +55,6 @@ def toleration(entry: Taint) -> dict[str, str]:
     if entry.value is None:
         return {"key": entry.key, "operator": "Exists", "effect": entry.effect}
     return {"key": entry.key, "operator": "Equal", **_value(entry.value), "effect": entry.effect}
-
-
-def seconds(milliseconds: int) -> str:
-    """A time in seconds, as annotations have it."""
-    return f"{(Decimal(milliseconds) / 1000).normalize():f}"
 
 
 def plays(cluster: Cluster) -> bool:

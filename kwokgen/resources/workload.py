@@ -8,10 +8,11 @@ from typing import Any
 from kwokgen.draw import between
 from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
 from kwokgen.resources import _failures, _pods, _queues
-from kwokgen.resources._common import owned, seconds
+from kwokgen.resources._common import owned
 from kwokgen.resources._queues import Marks
 from kwokgen.series import Column, Run, Series, Shape, Slot
 from kwokgen.templating import missing, render
@@ -96,4 +97,4 @@ def _run(cluster: Cluster, workload: Workload, index: int) -> str:
         return ""
     job = f"{workload.name}-{index}"
     drawn = between(cluster.seed, "run", job, workload.run.shortest, workload.run.longest)
-    return seconds(drawn)
+    return in_seconds(drawn)
