@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.place import Place
 from kwokgen.model.queue import Form
 from kwokgen.model.workload import Workload
 from kwokgen.resources._common import affinity, toleration
-from kwokgen.series import Slot
+from kwokgen.series import Series, Slot, one
 
 FILE = "70-queues.yaml"
 VOLCANO = "scheduling.volcano.sh"
@@ -38,6 +39,12 @@ def marks(cluster: Cluster, workload: Workload) -> Marks:
 def served(cluster: Cluster, form: Form) -> bool:
     """Whether a system shares the cluster."""
     return bool(cluster.queues.queues) and cluster.queues.system.form == form
+
+
+def made(cluster: Cluster, kind: str, meta: dict[str, Any], spec: dict[str, Any], *, at: Place, by: str) -> Series:
+    """An object of the queue system, in the version that its entry has of the kind."""
+    version = cluster.queues.system.kinds[kind]
+    return one({"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}, file=FILE, at=at, by=by)
 
 
 def priority(cluster: Cluster, value: int) -> str:

@@ -9,8 +9,8 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.queue import Queue, Quota
 from kwokgen.resources import resourceflavor
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "ClusterQueue"
 IMMUTABLE: tuple[tuple[str, ...], ...] = ()
@@ -20,13 +20,7 @@ NEVER = "Never"
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each queue."""
     for queue in cluster.queues.queues if served(cluster, "kueue") else ():
-        document = {
-            "apiVersion": cluster.queues.system.kinds[KIND],
-            "kind": KIND,
-            "metadata": metadata(cluster, queue.name),
-            "spec": _spec(cluster, queue),
-        }
-        yield one(document, file=FILE, at=queue.at, by=__name__)
+        yield made(cluster, KIND, metadata(cluster, queue.name), _spec(cluster, queue), at=queue.at, by=__name__)
 
 
 def _spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:

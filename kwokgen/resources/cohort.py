@@ -7,8 +7,8 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "Cohort"
 IMMUTABLE: tuple[tuple[str, ...], ...] = ()
@@ -20,10 +20,4 @@ def build(cluster: Cluster) -> Iterator[Series]:
         spec: dict[str, Any] = {"parentName": cohort.parent} if cohort.parent else {}
         if cohort.weight is not None:
             spec["fairSharing"] = {"weight": f"{cohort.weight}"}
-        document = {
-            "apiVersion": cluster.queues.system.kinds[KIND],
-            "kind": KIND,
-            "metadata": metadata(cluster, cohort.name),
-            "spec": spec,
-        }
-        yield one(document, file=FILE, at=cohort.at, by=__name__)
+        yield made(cluster, KIND, metadata(cluster, cohort.name), spec, at=cohort.at, by=__name__)

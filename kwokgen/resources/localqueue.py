@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "LocalQueue"
 IMMUTABLE = (("spec", "clusterQueue"),)
@@ -18,10 +18,5 @@ def build(cluster: Cluster) -> Iterator[Series]:
     for queue in cluster.queues.queues if served(cluster, "kueue") else ():
         homes = dict.fromkeys(workload.namespace for workload in cluster.queued(queue.name))
         for namespace in homes or (cluster.namespaces[0].name,):
-            document = {
-                "apiVersion": cluster.queues.system.kinds[KIND],
-                "kind": KIND,
-                "metadata": metadata(cluster, queue.name, namespace=namespace),
-                "spec": {"clusterQueue": queue.name},
-            }
-            yield one(document, file=FILE, at=queue.at, by=__name__)
+            meta = metadata(cluster, queue.name, namespace=namespace)
+            yield made(cluster, KIND, meta, {"clusterQueue": queue.name}, at=queue.at, by=__name__)

@@ -10,8 +10,8 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.queue import Cohort, Queue
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "Queue"
 IMMUTABLE: tuple[tuple[str, ...], ...] = ()
@@ -36,13 +36,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
 
 
 def _made(cluster: Cluster, name: str, at: Place, spec: dict[str, Any]) -> Series:
-    document = {
-        "apiVersion": cluster.queues.system.kinds[KIND],
-        "kind": KIND,
-        "metadata": metadata(cluster, name),
-        "spec": spec,
-    }
-    return one(document, file=FILE, at=at, by=__name__)
+    return made(cluster, KIND, metadata(cluster, name), spec, at=at, by=__name__)
 
 
 def _of_cohort(cohort: Cohort) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.resources._common import metadata, toleration
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "ResourceFlavor"
 IMMUTABLE: tuple[tuple[str, ...], ...] = ()
@@ -19,16 +19,12 @@ def build(cluster: Cluster) -> Iterator[Series]:
     used = {quota.pool for queue in cluster.queues.queues for quota in queue.quotas}
     for pool in cluster.pools if served(cluster, "kueue") else ():
         if pool.name in used:
-            document = {
-                "apiVersion": cluster.queues.system.kinds[KIND],
-                "kind": KIND,
-                "metadata": metadata(cluster, named(cluster, pool.name)),
-                "spec": {
-                    "nodeLabels": {INSTANCE: cluster.name, POOL: pool.name},
-                    **({"tolerations": [toleration(taint) for taint in pool.taints]} if pool.taints else {}),
-                },
+            spec = {
+                "nodeLabels": {INSTANCE: cluster.name, POOL: pool.name},
+                **({"tolerations": [toleration(taint) for taint in pool.taints]} if pool.taints else {}),
             }
-            yield one(document, file=FILE, at=pool.at, by=__name__)
+            meta = metadata(cluster, named(cluster, pool.name))
+            yield made(cluster, KIND, meta, spec, at=pool.at, by=__name__)
 
 
 def named(cluster: Cluster, pool: str) -> str:

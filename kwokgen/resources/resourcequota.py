@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.quota import DEVICES
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
-from kwokgen.series import Series, one
+from kwokgen.resources._queues import made, served
+from kwokgen.series import Series
 
 KIND = "ResourceQuota"
 IMMUTABLE = (("spec", "scopes"), ("spec", "scopeSelector"))
@@ -19,13 +19,9 @@ def build(cluster: Cluster) -> Iterator[Series]:
     for queue in cluster.queues.queues if served(cluster, "default") else ():
         home = cluster.home(queue.name)
         if home and queue.total:
-            document = {
-                "apiVersion": cluster.queues.system.kinds[KIND],
-                "kind": KIND,
-                "metadata": metadata(cluster, queue.name, namespace=home),
-                "spec": {"hard": {_requested(name): amount for name, amount in queue.total.items()}},
-            }
-            yield one(document, file=FILE, at=queue.at, by=__name__)
+            meta = metadata(cluster, queue.name, namespace=home)
+            spec = {"hard": {_requested(name): amount for name, amount in queue.total.items()}}
+            yield made(cluster, KIND, meta, spec, at=queue.at, by=__name__)
 
 
 def _requested(resource: str) -> str:
