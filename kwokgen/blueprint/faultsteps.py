@@ -67,10 +67,7 @@ def steps(scope: Scope, written: Sequence[Written], pool: Pool, gpus: tuple[int,
         _ends(scope, step, last=step is written[-1])
         effects = _wanted(scope, step)
         if "exit" in effects and "manual" not in written[0].item.get("start", {}):
-            message = "a pod cannot see when the fault of its node begins: pods end when they are labelled by hand"
-            scope.fail(
-                step.at.key("effects", "exit"), "fault", message, "write start: {manual: true}, or a taint: NoExecute"
-            )
+            _unseen(scope, step)
         conditions = step.fact.data["effects"]["conditions"] if "conditions" in effects else {}
         turned = detectors.turned(scope, conditions, pool.detectors, step.fact.at)
         # What the Stage that makes nodes Ready writes, no node can be born with.
@@ -112,6 +109,12 @@ def _ends(scope: Scope, step: Written, *, last: bool) -> None:
     elif not last and "for" not in step.item:
         message = f"{name} has no end, and a step follows it"
         scope.fail(step.at.pos("fault"), "fault", message, "say how long it lasts, such as for: 10m")
+
+
+def _unseen(scope: Scope, step: Written) -> None:
+    message = "a pod cannot see when the fault of its node begins: pods end when they are labelled by hand"
+    hint = "write start: {manual: true}, or a taint: NoExecute"
+    scope.fail(step.at.key("effects", "exit"), "fault", message, hint)
 
 
 def _wanted(scope: Scope, step: Written) -> list[str]:
