@@ -30,25 +30,26 @@ _SHARDS = tuple(str(value) for value in range(SHARD_VALUES))
 def build(cluster: Cluster) -> Iterator[Series]:
     """A series a pool."""
     for pool in cluster.pools:
+        slots, places = _places(cluster, pool)
         yield Series(
             file=f"40-nodes-{pool.name}.yaml",
-            runs=tuple(_runs(cluster, pool)),
+            runs=tuple(_runs(cluster, pool, slots)),
             at=pool.at,
             by=__name__,
-            columns=columns(pool) | _places(cluster, pool)[1],
+            columns=columns(pool) | places,
             chunk=NODES_A_FILE,
             pool=pool.name,
         )
 
 
-def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
+def _runs(cluster: Cluster, pool: Pool, places: dict[str, Slot]) -> Iterator[Run]:
     """A shape for each stretch of nodes that have the same faults."""
     faults = cluster.faults_of(pool)
     shapes: dict[tuple[int, ...], Shape] = {}
     for first, last in stretches(pool.count, [fault.nodes for fault in faults]):
         held = tuple(number for number, fault in enumerate(faults) if fault.holds(first))
         if held not in shapes:
-            shapes[held] = Shape((_node(cluster, pool, [faults[number] for number in held]),))
+            shapes[held] = Shape((_node(cluster, pool, [faults[number] for number in held], places),))
         yield Run(shapes[held], first, last)
 
 
@@ -78,7 +79,7 @@ def _places(cluster: Cluster, pool: Pool) -> tuple[dict[str, Slot], dict[str, Co
     return slots, {name: column for column, name in names.items()}
 
 
-def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
+def _node(cluster: Cluster, pool: Pool, faults: list[Fault], places: dict[str, Slot]) -> Document:
     born = [fault for fault in faults if not fault.stages]
     steps = [fault.steps[0] for fault in born]
     annotations: dict[str, Any] = {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}
@@ -92,15 +93,15 @@ def _node(cluster: Cluster, pool: Pool, faults: list[Fault]) -> Document:
     return {
         "apiVersion": "v1",
         "kind": KIND,
-        "metadata": metadata(cluster, NAME, labels=_labels(cluster, pool, faults), annotations=annotations),
+        "metadata": metadata(cluster, NAME, labels=_labels(pool, faults, places), annotations=annotations),
         "spec": spec,
         "status": _status(cluster, pool, born),
     }
 
 
-def _labels(cluster: Cluster, pool: Pool, faults: list[Fault]) -> dict[str, Any]:
+def _labels(pool: Pool, faults: list[Fault], places: dict[str, Slot]) -> dict[str, Any]:
     born = {key: text for fault in faults if not fault.stages for key, text in fault.steps[0].labels.items()}
-    own = of_node(pool, NAME, Slot("shard"), _places(cluster, pool)[0])
+    own = of_node(pool, NAME, Slot("shard"), places)
     return own | born | _faults.labels(faults)
 
 
