@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.model.place import Place
-from kwokgen.model.topology import Level, Seats
+from kwokgen.model.topology import Level, Seats, leaves_of
 from kwokgen.problem import Pos, unknown
 
 Queue = list[tuple[int, int]]
@@ -118,13 +118,11 @@ def _level(scope: Scope, written: Data, at: Place, word: str, tree: Tree) -> Lev
 
 
 def _under(scope: Scope, place: str, pos: Pos, tree: Tree) -> list[int] | None:
-    for level in tree.levels:
-        if place in level.places:
-            number = level.places.index(place)
-            return [leaf for leaf, above in enumerate(level.of) if above == number]
-    names = [name for level in tree.levels for name in level.places]
-    scope.problems.append(unknown(pos, "place", place, names, code="topology"))
-    return None
+    leaves = leaves_of(tree.levels, place)
+    if leaves is None:
+        names = [name for level in tree.levels for name in level.places]
+        scope.problems.append(unknown(pos, "place", place, names, code="topology"))
+    return leaves
 
 
 def _queues(written: Data, wanted: list[list[int]], tree: Tree, taken: _Taken) -> list[Queue]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from kwokgen.formats import quantity
+from kwokgen.model.amounts import worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
@@ -39,8 +39,8 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _pods(cluster: Cluster, workload: Workload, pool: Pool) -> int:
     """How many of its pods an empty node of a pool holds at most."""
-    has = {name: quantity(amount) or Decimal(0) for name, amount in pool.machine.allocatable.items()}
-    asked = {name: quantity(amount) or Decimal(0) for name, amount in _requests(workload).items()}
+    has = {name: worth(amount) for name, amount in pool.machine.allocatable.items()}
+    asked = {name: worth(amount) for name, amount in _requests(workload).items()}
     # A resource of a DeviceClass is no node's own: its devices are not counted here.
     by_dra = {entry.resource for entry in cluster.device_classes}
     own = {

@@ -68,6 +68,15 @@ class Level(NamedTuple):
     keys: tuple[str, ...]
 
 
+def leaves_of(levels: tuple[Level, ...], place: str) -> list[int] | None:
+    """The leaves in a place, in order; None where no level has it."""
+    level = next((level for level in levels if place in level.places), None)
+    if level is None:
+        return None
+    number = level.places.index(place)
+    return [leaf for leaf, above in enumerate(level.of) if above == number]
+
+
 class Label(NamedTuple):
     """Labels of one value: their keys, and the value for each leaf."""
 
@@ -106,12 +115,10 @@ class Topology(NamedTuple):
 
         Raises KeyError when the tree has no such place.
         """
-        level = next((level for level in self.levels if place in level.places), None)
-        if level is None:
+        leaves = leaves_of(self.levels, place)
+        if leaves is None:
             raise KeyError(place)
-        number = level.places.index(place)
-        leaves = {leaf for leaf, above in enumerate(level.of) if above == number}
-        found = {pool: tuple(_within(seats, leaves)) for pool, seats in self.seats.items()}
+        found = {pool: tuple(_within(seats, {*leaves})) for pool, seats in self.seats.items()}
         return {pool: ranges for pool, ranges in found.items() if ranges}
 
 
