@@ -115,8 +115,10 @@ def _stop(fault: Fault, played: Played) -> dict[str, Any]:
     goes_on = all_of(labelled(fault), f"now < {moment(fault, fault.lasts)}" if fault.lasts else "")
     known = there(f".metadata.annotations[{dumps(since(fault))}]")
     idle = lacks(f".metadata.annotations[{dumps(fault.label)}]", "active")
-    stopped = [_object({}, list(_forgotten(fault)))]
-    return _stage(played, [known, idle, among(goes_on, "false")], {"patches": stopped})
+    # A merge, which may be played twice: both patches of the Stage before it bring an event.
+    forgotten = f'labels: {{{fault.label}: "off"}}\nannotations: {{{since(fault)}: null}}\n'
+    stopped = {"root": "metadata", "type": "merge", "template": forgotten}
+    return _stage(played, [known, idle, among(goes_on, "false")], {"patches": [stopped]})
 
 
 def _stage(
@@ -153,15 +155,12 @@ def _since(fault: Fault) -> list[str]:
 def _off(fault: Fault) -> list[str]:
     if fault.start.sort != "manual" or not fault.timed or _outlived(fault):
         return []
-    return list(_forgotten(fault))
-
-
-def _forgotten(fault: Fault) -> Iterator[str]:
-    name = since(fault)
-    yield added(f"/metadata/labels/{escaped(fault.label)}", "off")
-    yield f'{{{{ if hasKey .metadata.annotations "{name}" }}}}'
-    yield f"- {{op: remove, path: /metadata/annotations/{escaped(name)}}}"
-    yield "{{ end }}"
+    return [
+        added(f"/metadata/labels/{escaped(fault.label)}", "off"),
+        f'{{{{ if hasKey .metadata.annotations "{since(fault)}" }}}}',
+        f"- {{op: remove, path: /metadata/annotations/{escaped(since(fault))}}}",
+        "{{ end }}",
+    ]
 
 
 def _round(fault: Fault) -> Iterator[str]:

@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.live, pytest.mark.newest]
 Pod = dict[str, Any]
 LATE = 6
 """Seconds that a busy machine may take more."""
+PLAYED_TWICE = "may specify no more than one IP for each IP family"
+"""What the API server says when KWOK plays a create again, with another address, since somebody wrote in between."""
 WATCHED = 40
 JOBS = "80-workloads.yaml"
 POLICY = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
@@ -94,7 +96,7 @@ def test_each_step_comes_in_order_and_at_its_time(cluster: Cluster, applied: App
             for pod in of(seen, name):
                 assert wrong_times(pod[-1], steps) == [], name
         assert len({took(pod[-1], "began", "ended") for pod in of(seen, "general") + of(seen, "bare")}) > 1
-        assert errors_of_kwok(cluster, live) == []
+        assert [line for line in errors_of_kwok(cluster, live) if PLAYED_TWICE not in line] == []
         assert_still(cluster, live)
 
 
