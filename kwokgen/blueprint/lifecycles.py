@@ -151,10 +151,16 @@ def _stages(fact: Fact, item: Data, known: Mapping[str, Time], drawing: tuple[in
     """The Stages of a profile that a lifecycle asks for; `drawing` is the seed, and what is drawn for."""
     chosen = {GATES: item.get(GATES, "wait")}
     asked = (pair for pair in enumerate(fact.data["stages"]) if pair[1].get("only", {}).items() <= chosen.items())
-    return tuple(
-        Stage(entry["step"], number, _spec(fact.data["kind"], entry, known, drawing), entry["sample"])
-        for number, entry in asked
-    )
+    return tuple(_stage(fact.data["kind"], number, entry, known, drawing) for number, entry in asked)
+
+
+def _stage(
+    kind: str, number: int, entry: Mapping[str, Any], known: Mapping[str, Time], drawing: tuple[int, str]
+) -> Stage:
+    name = entry.get("delay", {}).get("parameter", "")
+    time = known.get(name, Time(0, 0))
+    seconds = times.seconds(name, kind, time, drawing) if name else "0"
+    return Stage(entry["step"], number, _spec(kind, entry, known, drawing), entry["sample"], seconds, time.longest)
 
 
 def _spec(kind: str, entry: Mapping[str, Any], known: Mapping[str, Time], drawing: tuple[int, str]) -> Data:

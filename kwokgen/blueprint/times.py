@@ -38,10 +38,11 @@ def bound(expression: str, kind: str, times: Mapping[str, Time], drawing: tuple[
     `drawing` is the seed, and what is drawn for.
     """
     used = [time for time in times if re.search(rf"\${time}\b", expression)]
-    return "".join(f"{_seconds(time, kind, times[time], drawing)} as ${time} | " for time in used) + expression
+    return "".join(f"{seconds(time, kind, times[time], drawing)} as ${time} | " for time in used) + expression
 
 
-def _seconds(name: str, kind: str, time: Time, drawing: tuple[int, str]) -> str:
+def seconds(name: str, kind: str, time: Time, drawing: tuple[int, str]) -> str:
+    """In jq the seconds that a time lasts for an object: its own, else the drawn or the fixed ones."""
     drawn = time.shortest < time.longest
     value = _drawn(name, time, drawing) if drawn else in_seconds(time.shortest)
     if kind != "Pod":

@@ -25,13 +25,16 @@ def in_seconds(milliseconds: int) -> str:
 class Stage(NamedTuple):
     """One KWOK Stage: its `spec` with all times filled in, and an object that its selector must match.
 
-    `number` is its place among those of the catalogue's entry, of which a lifecycle may leave some out.
+    `number` is its place among those of the catalogue's entry, of which a lifecycle may leave some out; `seconds` is
+    in jq how long it waits, the pod's own time or the drawn one included, and `longest` the most of it in milliseconds.
     """
 
     step: str
     number: int
     spec: Mapping[str, Any]
     sample: Mapping[str, Any]
+    seconds: str = "0"
+    longest: int = 0
 
     @property
     def sample_words(self) -> str:

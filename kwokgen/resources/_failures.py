@@ -15,9 +15,8 @@ from kwokgen.model.failure import ALL, NONE, Failure, Unpulled
 from kwokgen.model.lifecycle import Stage
 from kwokgen.model.workload import Workload
 from kwokgen.resources import _failing, _pulling
-from kwokgen.resources._common import RUN_SECONDS
 from kwokgen.resources._podstages import deadline, ended, filled
-from kwokgen.resources._selectors import AT_ONCE, absent, among, lacks, there
+from kwokgen.resources._selectors import AT_ONCE, FIRST, absent, among, lacks, there
 from kwokgen.series import Column, Slot
 
 FAIL = "kwokgen.io/fail-"
@@ -94,7 +93,15 @@ def _fail(cluster: Cluster, workload: Workload, failure: Failure) -> dict[str, A
     here = [phase, *running, *_due(workload, failure)]
     words = {"container": failure.container, "ended": ended(failure.exit_code, failure.reason, failure.message)}
     own = _failing.INIT_FAILED if init else _failing.FAILED if workload.restart_policy == "Never" else _failing.CRASHED
-    return _stage(cluster, workload, here, filled(own, words), deadline(failure.seconds, f"{failure.seconds}", since))
+    delay = deadline(failure.seconds, f"{failure.seconds}", since)
+    return _stage(cluster, workload, here, filled(own, words), delay, _weight(workload, failure))
+
+
+def _weight(workload: Workload, failure: Failure) -> int:
+    """What comes later than a failure must not keep it from its time: a pod may fail before it is ready."""
+    urgent = (stage for stage in workload.lifecycle.stages if stage.spec["weight"] > AT_ONCE)
+    later = any(stage.longest > failure.seconds * 1000 for stage in urgent)
+    return FIRST if later else AT_ONCE
 
 
 def _restart(cluster: Cluster, workload: Workload) -> dict[str, Any]:
@@ -113,10 +120,8 @@ def _end(cluster: Cluster, workload: Workload, end: Stage) -> dict[str, Any]:
     again = among(f"{_status(container)} | .restartCount > 0", "true")
     well = [lacks(_holds(workload, failure), "true") for failure in workload.failures]
     here = [among(".status.phase", "Running"), there(started), again, *well]
-    delay = end.spec.get("delay", {}).get("durationMilliseconds", 0)
-    own = f'(.metadata.annotations["{RUN_SECONDS}"] | try tonumber catch {delay / 1000:g})'
     template = filled(_failing.SUCCEEDED, {"container": container})
-    return _stage(cluster, workload, here, template, deadline(delay / 1000, own, started))
+    return _stage(cluster, workload, here, template, deadline(end.longest / 1000, end.seconds, started))
 
 
 def _ends(workload: Workload) -> Iterator[Stage]:
@@ -173,13 +178,14 @@ def _stage(
     expressions: list[dict[str, Any]],
     template: str,
     delay: dict[str, Any] | None = None,
+    weight: int = AT_ONCE,
 ) -> dict[str, Any]:
     own = among(f".metadata.annotations[{dumps(WORKLOAD)}]", f"{cluster.name}/{workload.name}")
     alive = absent(".metadata.deletionTimestamp")
     return {
         "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
         "selector": {"matchExpressions": [alive, own, *expressions]},
-        "weight": AT_ONCE,
+        "weight": weight,
         **({"delay": delay} if delay else {}),
         "next": {"statusSubresource": "status", "statusTemplate": template},
     }

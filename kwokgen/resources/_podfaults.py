@@ -9,7 +9,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Exit, Fault
 from kwokgen.resources._patches import added, escaped
 from kwokgen.resources._podstages import ended, filled
-from kwokgen.resources._selectors import AT_ONCE, absent, among
+from kwokgen.resources._selectors import ABOVE_ALL, absent, among
 
 EXITED = "exited"
 _TEMPLATE = """\
@@ -46,6 +46,9 @@ containerStatuses:
 """A pod that is not to be restarted has failed; the kubelet starts the containers of all others anew, the first time at
 once: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy."""
 
+_RUNS = among(".status.containerStatuses // [{state: {running: {}}}] | any(.state.running)", "true")
+"""A lifecycle of one's own may say nothing of the containers of a pod that runs."""
+
 
 def stages(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names and specs of the Stages of pods that end with their GPUs."""
@@ -71,8 +74,8 @@ def _stage(fault: Fault, end: Exit) -> dict[str, Any]:
         "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
         "selector": {
             "matchLabels": {fault.label: "on"},
-            "matchExpressions": [absent(".metadata.deletionTimestamp"), among(".status.phase", "Running")],
+            "matchExpressions": [absent(".metadata.deletionTimestamp"), among(".status.phase", "Running"), _RUNS],
         },
-        "weight": AT_ONCE,
+        "weight": ABOVE_ALL,
         "next": {"statusSubresource": "status", "patches": patches},
     }

@@ -6,6 +6,10 @@ from typing import Any
 
 AT_ONCE = 1_000_000
 """Any other Stage of the object waits: one that is drawn instead would keep this one from its time."""
+FIRST = AT_ONCE**2
+"""Above the steps of lifecycles that come before others (weight: 1000000000)."""
+ABOVE_ALL = AT_ONCE * FIRST
+"""What somebody asks for by hand."""
 
 
 def among(expression: str, *values: str) -> dict[str, Any]:

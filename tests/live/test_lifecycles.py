@@ -45,21 +45,26 @@ workloads:
 - {name: bare, kind: job, pods: 2, lifecycle: g}
 - {name: pulling, kind: job, pods: 2, failures: [{of: pods, indexes: [1], imagePullBackOff: 14s, message: no such tag}]}
 - {name: unpulled, kind: job, failures: [{of: jobs, jobs: [0], imagePullBackOff: forever}]}
+- {name: pulled, kind: job, lifecycle: g, initContainers: [{name: i}], failures: [{of: jobs, jobs: [0], imagePullBackOff: 3s}]}
+- {name: early, kind: job, lifecycle: g, backoffLimit: 0, failures: [{of: jobs, jobs: [0], after: 1s, exitCode: 3}]}
 """
 BEGINNING, END = ["Pending - - -"], ["Succeeded {0} terminated False"]
 STARTED = [*BEGINNING, "Running {0} running True", *END]
+GENERAL = [
+    *BEGINNING,
+    "Pending waiting waiting False",
+    "Pending running waiting False",
+    "Pending terminated waiting False",
+    "Running terminated running False",
+    "Running terminated running True",
+    "Succeeded terminated terminated False",
+]
 WAYS = {
     "timed": [way.format("terminated") for way in STARTED],
     "fast": [way.format("terminated") for way in STARTED],
-    "general": [
-        *BEGINNING,
-        "Pending waiting waiting False",
-        "Pending running waiting False",
-        "Pending terminated waiting False",
-        "Running terminated running False",
-        "Running terminated running True",
-        "Succeeded terminated terminated False",
-    ],
+    "general": GENERAL,
+    "pulled": GENERAL,
+    "early": [*BEGINNING, "Pending - waiting False", "Running - running False", "Failed - terminated False"],
     "bare": [
         *BEGINNING,
         "Pending - waiting False",
@@ -81,7 +86,7 @@ def test_each_step_comes_in_order_and_at_its_time(cluster: Cluster, applied: App
         time.sleep(1)
         cluster.kubectl("apply", "-f", str(folder / JOBS))
         touch(cluster, live, WATCHED - 15)
-        done = ("timed-0", "fast-0", "general-0", "bare-0", "pulling-0")
+        done = ("timed-0", "fast-0", "general-0", "bare-0", "pulling-0", "pulled-0")
         until(
             lambda: all(running.progress(cluster, live).jobs[f"{live.name}/{job}"] == "Complete" for job in done),
             60,
@@ -91,6 +96,7 @@ def test_each_step_comes_in_order_and_at_its_time(cluster: Cluster, applied: App
         for name, way in WAYS.items():
             for pod in of(seen, name):
                 assert ways(pod) == way, name
+                assert (name == "unpulled") == ("podIP" not in pod[-1]["status"]), name
         assert waited(of(seen, "pulling")) == [REASONS, ["Running"]]
         for name, steps in TIMES.items():
             for pod in of(seen, name):
