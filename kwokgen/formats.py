@@ -26,24 +26,14 @@ REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 QUANTITY = r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?"
 
 BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)}
-DECIMAL = {
-    suffix: Decimal(10) ** exponent
-    for suffix, exponent in {
-        "n": -9,
-        "u": -6,
-        "m": -3,
-        "": 0,
-        "k": 3,
-        "M": 6,
-        "G": 9,
-        "T": 12,
-        "P": 15,
-        "E": 18,
-    }.items()
+DECIMAL: dict[str, Decimal] = {
+    suffix: Decimal(1000) ** power for power, suffix in enumerate(("n", "u", "m", "", *"kMGTPE"), -3)
 }
 MOST_QUANTITY = 2**63 - 1
 MOST_LABEL = 63
 MOST_SUBDOMAIN = 253
+MOST_HOURS, YEARS = 2_562_047, range(1970, 2262)
+"""What Go's time.Duration and nanoseconds of Unix time hold: https://pkg.go.dev/time#Duration."""
 
 
 def is_label(text: str) -> bool:
@@ -81,8 +71,8 @@ def is_semver(text: str) -> bool:
 
 
 def is_duration(text: str) -> bool:
-    """A Go duration with a unit; KWOK reads a bare number as no duration at all."""
-    return re.fullmatch(DURATION, text) is not None
+    """A Go duration with a unit, of at most 2^63 ns; KWOK reads a bare number as no duration at all."""
+    return re.fullmatch(DURATION, text) is not None and milliseconds(text) <= MOST_HOURS * 3_600_000
 
 
 def is_reason(text: str) -> bool:
@@ -153,7 +143,7 @@ def canonical(text: str) -> str:
 def is_moment(text: str) -> bool:
     """RFC 3339 as Go reads it; Python's own reader takes much more of ISO 8601."""
     try:
-        return bool(re.fullmatch(MOMENT, text) and datetime.fromisoformat(text))
+        return re.fullmatch(MOMENT, text) is not None and datetime.fromisoformat(text).year in YEARS
     except ValueError:
         return False
 
@@ -229,7 +219,10 @@ FORMATS = {
         is_semver, "a semantic version", "three numbers without leading zeros, such as 535.129.3", _semver_meant
     ),
     "duration": Format(
-        is_duration, "a duration", 'a number with its unit, such as "90s", "5m" or "1h30m"', lambda text: f"{text}s"
+        is_duration,
+        "a duration",
+        f'a number with its unit, of at most {MOST_HOURS}h, such as "90s", "5m" or "1h30m"',
+        lambda text: f"{text}s",
     ),
     "quantity": Format(
         is_quantity,
@@ -239,7 +232,9 @@ FORMATS = {
     ),
     "resource": Format(is_resource, "a resource name", "cpu, memory, ephemeral-storage, pods, or domain/name"),
     "moment": Format(
-        is_moment, "a moment", 'a date and a time of it with its zone, in quotes, such as "2026-12-01T10:00:00Z"'
+        is_moment,
+        "a moment",
+        'a date from 1970 to 2261 and a time of it with its zone, in quotes, such as "2026-12-01T10:00:00Z"',
     ),
     "reason": Format(
         is_reason, "a reason", "one word of letters, digits and '_', a letter first, such as OOMKilled", _reason_meant

@@ -29,6 +29,7 @@ EFFECTS = (
     "event",
     "gone",
 )
+OF_SLICES = ("deviceTaint", "deviceGone")
 
 
 class Written(NamedTuple):
@@ -66,15 +67,20 @@ def steps(scope: Scope, written: Sequence[Written], pool: Pool, gpus: tuple[int,
         _possible(scope, step, pool, written[0].at)
         _ends(scope, step, last=step is written[-1])
         effects = _wanted(scope, step)
-        if "exit" in effects and "manual" not in written[0].item.get("start", {}):
-            _unseen(scope, step)
+        _possible_effects(scope, step, pool)
+        if "exit" in effects:
+            _exits(scope, step, written[0].item, again=any(each.exit for each in done))
         conditions = step.fact.data["effects"]["conditions"] if "conditions" in effects else {}
         turned = detectors.turned(scope, conditions, pool.detectors, step.fact.at)
         # What the Stage that makes nodes Ready writes, no node can be born with.
         born = born and not any(each.born for each in turned)
         end = begin + seconds(scope, step.item["for"], step.at, "for") if "for" in step.item else None
         faulty = tuple(each.condition for each in turned)
-        done.append(_step(step, effects, faulty, pool, gpus if step.of_gpu else ())._replace(begin=begin, end=end))
+        made = _step(step, effects, faulty, pool, gpus if step.of_gpu else ())
+        if not made.effective and (pool.gpus or not step.of_gpu):
+            message = f'nodes of "{pool.name}" show nothing of {step.fact.name}: it has no effect left'
+            scope.fail(step.at.pos("fault"), "fault", message, "name effects that they can have (effects)")
+        done.append(made._replace(begin=begin, end=end))
         begin = end or begin
     return tuple(done), born
 
@@ -111,10 +117,24 @@ def _ends(scope: Scope, step: Written, *, last: bool) -> None:
         scope.fail(step.at.pos("fault"), "fault", message, "say how long it lasts, such as for: 10m")
 
 
-def _unseen(scope: Scope, step: Written) -> None:
-    message = "a pod cannot see when the fault of its node begins: pods end when they are labelled by hand"
-    hint = "write start: {manual: true}, or a taint: NoExecute"
-    scope.fail(step.at.key("effects", "exit"), "fault", message, hint)
+def _possible_effects(scope: Scope, step: Written, pool: Pool) -> None:
+    """What the blueprint asks for by name, and the pool's GPUs have not; what an entry has for others is left out."""
+    for key, word in step.item.get("effects", {}).items():
+        of_slices = key in OF_SLICES
+        if word and pool.gpus and key in (*OF_SLICES, "allocatable") and of_slices != pool.slices:
+            gpus = "an extended resource, not DRA devices" if of_slices else "DRA devices, which no node counts"
+            message = f'the GPUs of "{pool.name}" are {gpus}: they have no {key}'
+            hint = f"write {'allocatable' if of_slices else 'deviceGone or deviceTaint'}, or leave it out"
+            scope.fail(step.at.key("effects", key), "fault", message, hint)
+
+
+def _exits(scope: Scope, step: Written, fault: Data, *, again: bool) -> None:
+    at = step.at.key("effects", "exit")
+    if again:
+        scope.fail(at, "fault", "pods end once: a step before this one has an exit as well", "leave one of them out")
+    elif "manual" not in fault.get("start", {}):
+        message = "a pod cannot see when the fault of its node begins: pods end when they are labelled by hand"
+        scope.fail(at, "fault", message, "write start: {manual: true}, or a taint: NoExecute")
 
 
 def _wanted(scope: Scope, step: Written) -> list[str]:

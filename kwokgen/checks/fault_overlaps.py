@@ -1,24 +1,34 @@
-"""Faults: no two at a time turn the same thing, or the end of one would end the other."""
+"""Faults: no two at a time turn the same thing, nor what a pool has by itself, or the end of one would end the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import inf
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Fault, Step
+from kwokgen.model.place import Place
+from kwokgen.model.pool import Pool
+from kwokgen.model.ranges import Ranges
 from kwokgen.problem import Problem
 
 ID = "fault-overlap"
-SUMMARY = "Two faults that a node has at a time have no effect in common"
+SUMMARY = "Two faults that a node has at a time have no effect in common, nor has a fault one with its pool"
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """The later of two faults in the blueprint, where one of them comes or goes."""
     for pool in cluster.pools:
-        for first, second in combinations(cluster.faults_of(pool), 2):
-            if (first.stages or second.stages) and _meet(first, second) and (common := _shared(first, second)):
+        faults = cluster.faults_of(pool)
+        for fault in faults:
+            yield from _of_pool(pool, fault, [other.at for other in faults])
+        for first, second in combinations(faults, 2):
+            if (
+                (first.stages or second.stages)
+                and _meet(first.nodes, second.nodes)
+                and (common := _shared(first, second))
+            ):
                 message = f'"{second.name}" and "{first.name}" share nodes and an effect: {common[0]}'
                 hint = (
                     "the end of one would end the other: choose other nodes or times, or leave the effect out (effects)"
@@ -26,10 +36,30 @@ def check(cluster: Cluster) -> Iterator[Problem]:
                 yield Problem(second.at.pos("where"), ID, message, hint)
 
 
-def _meet(first: Fault, second: Fault) -> bool:
-    return any(
-        low <= other_high and other_low <= high for low, high in first.nodes for other_low, other_high in second.nodes
-    )
+def _of_pool(pool: Pool, fault: Fault, faults: Sequence[Place]) -> Iterator[Problem]:
+    """What nodes or their GPUs have from birth, without any fault."""
+    gpus = pool.gpus.devices.marks if pool.gpus and pool.slices else ()
+    own = {f"the taint {taint.key}:{taint.effect}" for taint in pool.taints}
+    for mark in gpus:
+        common = mark.devices & {*fault.gpus}
+        if common and all(mark.at is not at for at in faults) and _meet(mark.nodes, fault.nodes):
+            sort = f"the taint {mark.taint.key}:{mark.taint.effect}" if mark.taint else "missing"
+            own |= {f"{sort} of GPU {number}" for number in common}
+    for step in fault.steps:
+        same = [each for each in _effects(fault, step) if f"the {each}" in own]
+        lost = [each for each in own if step.of_slices and each.startswith("missing")]
+        if same:
+            message = f'nodes of "{pool.name}" have the {min(same)} without "{fault.name}"'
+            hint = "its end would take it away: leave it out of the pool, or the effect out of the fault (effects)"
+            yield Problem(fault.at.pos("where"), ID, message, hint)
+        if lost:
+            gpu = min(lost).removeprefix("missing of ")
+            message = f'{gpu} is missing on nodes of "{pool.name}" that "{fault.name}" is of'
+            yield Problem(fault.at.pos("where"), ID, message, "choose other nodes or GPUs")
+
+
+def _meet(first: Ranges, second: Ranges) -> bool:
+    return any(low <= other_high and other_low <= high for low, high in first for other_low, other_high in second)
 
 
 def _shared(first: Fault, second: Fault) -> list[str]:
@@ -38,6 +68,9 @@ def _shared(first: Fault, second: Fault) -> list[str]:
     for one, other in product(first.steps, second.steps):
         if not _apart(first, one, second, other):
             found |= set(_effects(first, one)) & set(_effects(second, other))
+            if (one.device_gone and other.of_slices) or (other.device_gone and one.of_slices):
+                # What is gone comes back as it went, with taints that have ended meanwhile.
+                found |= {f"GPU {number}" for number in {*first.gpus} & {*second.gpus}}
     return sorted(found)
 
 
@@ -64,6 +97,5 @@ def _effects(fault: Fault, step: Step) -> Iterator[str]:
     if step.allocatable:
         yield "allocatable"
     if step.device_taint:
-        yield from (f"taint {step.device_taint.key} of GPU {number}" for number in fault.gpus)
-    if step.device_gone:
-        yield from (f"GPU {number} is gone" for number in fault.gpus)
+        taint = f"taint {step.device_taint.key}:{step.device_taint.effect}"
+        yield from (f"{taint} of GPU {number}" for number in fault.gpus)

@@ -14,6 +14,7 @@ LITERALS = {"true", "false", "nil"}
 OPENING = {"if", "range", "with", "block", "define"}
 KEYWORDS = OPENING | {"else", "end", "template", "break", "continue"}
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
+DEEPEST = 100
 NO_COMMAND = {"dot", "number", "string", "char"}
 
 
@@ -69,6 +70,7 @@ class _Parser:
         self.blocks: list[_Block] = []
         self.defined: set[str] = set()
         self.used: list[Token] = []
+        self.depth = 0
 
     def piece(self, piece: str | Braces) -> str | Action:
         if isinstance(piece, str) or piece.comment:
@@ -177,7 +179,11 @@ class _Parser:
         """Goes over one, with the fields that follow it, and says where it ends."""
         first, rest, end = tokens[0], tokens[1:], tokens[0].end
         if first.sort == "open":
+            self.depth += 1
+            if self.depth > DEEPEST:
+                raise TemplateError(first.offset, f"more than {DEEPEST} parentheses in each other")
             rest = self._commands(rest, "parenthesized pipeline", first.offset)
+            self.depth -= 1
             if not rest:
                 raise TemplateError(first.offset, "unclosed left paren")
             end, rest = rest[0].end, rest[1:]

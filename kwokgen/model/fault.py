@@ -83,6 +83,11 @@ class Step(NamedTuple):
     gone: bool
 
     @property
+    def effective(self) -> bool:
+        """Whether anything is seen of it: all that follows the entry and the times."""
+        return any(self[3:])
+
+    @property
     def of_slices(self) -> bool:
         """Whether it changes DRA devices."""
         return self.device_gone or self.device_taint is not None
