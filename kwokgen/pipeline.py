@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kwokgen import checks, patches, resources
+from kwokgen import checks, patches, resources, stagenames
 from kwokgen.blueprint import resolve, shape, source, variants
 from kwokgen.catalog import Catalog
 from kwokgen.model.cluster import Cluster
@@ -80,7 +80,7 @@ def _stages(cluster: Cluster) -> tuple[Problem, ...]:
 def objects(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
     """Every object of a cluster, patched and verified, and the warnings."""
     series, unpatched = _patched(cluster)
-    problems = (*unpatched, *verify(cluster, series))
+    problems = (*unpatched, *stagenames.check(cluster), *verify(cluster, series))
     # A Stage whose form is wrong cannot be looked into.
     if any(patch.kind == "Stage" for patch in cluster.patches) and not errors(problems):
         from kwokgen import stagepatches

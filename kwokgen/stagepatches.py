@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from kwokgen import expressions, stagelint
 from kwokgen.model.cluster import Cluster, Patch
+from kwokgen.model.labels import INSTANCE, LIFECYCLE
+from kwokgen.model.lifecycle import Stage
 from kwokgen.patches import means
-from kwokgen.problem import Pos, Problem, Related
+from kwokgen.problem import Pos, Problem, Related, errors
 from kwokgen.series import Document, Series
 
 Path = tuple[str | int, ...]
@@ -35,7 +37,10 @@ def check(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
     stages = [(one, document) for one, document in rows if document["kind"] == KIND]
     changed = [_Changed(document, _meant(cluster, document), one.at.pos()) for one, document in stages]
     changed = [stage for stage in changed if stage.patches]
-    return (*expressions.changed([one for stage in changed for one in _questions(stage)]), *_findings(cluster, changed))
+    asked = [one for stage in changed for one in _questions(stage)]
+    found = (*expressions.changed(asked), *_findings(cluster, changed))
+    # What is wrong by itself would be said again by what it does to others.
+    return found if errors(found) else (*found, *_between(cluster, changed))
 
 
 def _meant(cluster: Cluster, document: Document) -> tuple[Patch, ...]:
@@ -50,6 +55,35 @@ def _findings(cluster: Cluster, changed: Sequence[_Changed]) -> Iterator[Problem
             if pos := stage.pos(finding.path):
                 related = (Related(stage.at, f"asked for the Stage {stage.document['metadata']['name']}"),)
                 yield stagelint.problem(pos, spec, finding)._replace(related=related)
+
+
+def _between(cluster: Cluster, changed: Sequence[_Changed]) -> Iterator[Problem]:
+    """What patches do to the Stages of a lifecycle together that is right without them."""
+    named = {stage.document["metadata"]["name"]: stage for stage in changed}
+    for lifecycle in cluster.lifecycles:
+        names = {f"{cluster.name}-{lifecycle.name}-{stage.step}": stage for stage in lifecycle.stages}
+        patched = {stage.step: named[name] for name, stage in names.items() if name in named}
+        if not patched:
+            continue
+        functions = cluster.controller.kwok.called(lifecycle.kind)
+        known = {problem.message for problem in stagelint.between(lifecycle, functions)}
+        stages = tuple(_with(stage, patched.get(stage.step)) for stage in lifecycle.stages)
+        for problem in stagelint.between(lifecycle._replace(stages=stages), functions):
+            if problem.message not in known:
+                meant = next((each for step, each in patched.items() if f'"{step}"' in problem.message), None)
+                blamed = meant or next(iter(patched.values()))
+                yield problem._replace(pos=blamed.patches[-1].at.pos("merge"))
+
+
+def _with(stage: Stage, changed: _Changed | None) -> Stage:
+    """The Stage as it was patched, but for what guards it to its own nodes or pods, which no sample has."""
+    if changed is None:
+        return stage
+    spec = changed.document["spec"]
+    selector = spec.get("selector", {})
+    labels = {key: text for key, text in selector.get("matchLabels", {}).items() if key != INSTANCE}
+    own = [one for one in selector.get("matchExpressions", ()) if one["key"] != f'.metadata.labels["{LIFECYCLE}"]']
+    return stage._replace(spec=spec | {"selector": selector | {"matchLabels": labels, "matchExpressions": own}})
 
 
 def _questions(stage: _Changed) -> Iterator[expressions.Question]:

@@ -168,7 +168,8 @@ class _Names(NamedTuple):
 
 def _twice(series: Sequence[Series]) -> Iterator[Problem]:
     """Objects of one identity."""
-    for (_, kind, _), named in _named(series).items():
+    # Of Stages, which may also stand in a configuration, `stagenames` says it.
+    for (_, kind, _), named in ((key, named) for key, named in _named(series).items() if key[1] != "Stage"):
         for earlier, later in sorted(_meeting(named)):
             first, second = named[earlier], named[later]
             if same := _same(first, second):

@@ -105,9 +105,18 @@ def _labels(pool: Pool, faults: list[Fault], places: dict[str, Slot]) -> dict[st
     return own | born | _faults.labels(faults)
 
 
+def _lost(born: list[Fault]) -> int:
+    """How many fewer of the pool's resource there are; a GPU with two faults is lost once."""
+    each: dict[int, int] = {}
+    for fault in born:
+        for gpu in fault.gpus:
+            each[gpu] = max(each.get(gpu, 0), fault.steps[0].allocatable // len(fault.gpus))
+    return sum(each.values())
+
+
 def _status(cluster: Cluster, pool: Pool, born: list[Fault]) -> dict[str, Any]:
     """Both address types, or KWOK 0.8 deletes all; not Ready, or no Stage that makes a node so matches it."""
-    lost = sum(fault.steps[0].allocatable for fault in born)
+    lost = _lost(born)
     less = {pool.resource: _nodefaults.fewer(pool, lost)} if lost and pool.resource else {}
     conditions = _nodefaults.conditions(pool, born)
     return {
