@@ -184,9 +184,9 @@ def _lists(kind: str, patch: Patch, template: Template, value: Mapping[str, Any]
 
 
 def _goes_through(template: Template, sources: tuple[str, ...]) -> bool:
-    """Whether a template repeats something for each item of one of the lists."""
-    ranges = (piece for piece in template.pieces if isinstance(piece, Action) and piece.keyword == "range")
-    return any(word.lstrip(".") in sources for piece in ranges for word in piece.words)
+    """Whether a template repeats something for each item of one of the lists, or writes of the list as a whole."""
+    taking = (piece for piece in template.pieces if isinstance(piece, Action) and piece.keyword in {"", "range"})
+    return any(word.lstrip(".") in sources for piece in taking for word in piece.words)
 
 
 def _replaced(patch: Patch, name: str) -> Finding:

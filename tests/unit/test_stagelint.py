@@ -123,6 +123,18 @@ RIGHT = {
             },
         )
     ],
+    "a list that is written whole by a function": [
+        step(
+            "taint",
+            NEW,
+            next={
+                "patches": [
+                    {"root": "spec", "template": 'taints: {{ toJson (append .spec.taints (dict "key" "a")) }}'},
+                    {"root": "status", "subresource": "status", "template": "phase: Running"},
+                ]
+            },
+        )
+    ],
     "a taint that a JSON patch adds": [
         step(
             "taint",
