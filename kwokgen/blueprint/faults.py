@@ -17,9 +17,13 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import Ranges
 from kwokgen.model.taint import Taint
+from kwokgen.model.topology import Topology
+from kwokgen.problem import unknown
 
 
-def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tuple[Fault, ...]:
+def resolve(
+    scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], topology: Topology | None
+) -> tuple[Fault, ...]:
     """Every fault that could be understood."""
     items = spec.get("faults", [])
     where = places(at, "faults", items)
@@ -32,18 +36,19 @@ def resolve(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...]) -> tup
         pool = named.get(item["where"]["pool"])
         scope.find(written, item["where"]["pool"], place.pos("where", "pool"), "pool")
         if steps and pool:
-            found.append(_fault(scope, steps, pool, spec["seed"]))
+            nodes = _nodes(scope, item, place, pool, topology, spec["seed"])
+            found.append(_fault(scope, steps, pool, nodes))
     return tuple(found)
 
 
-def _fault(scope: Scope, written: Sequence[Written], pool: Pool, seed: int) -> Fault:
+def _fault(scope: Scope, written: Sequence[Written], pool: Pool, nodes: Ranges) -> Fault:
     item, at, _ = written[0]
     gpus = _gpus(scope, written, pool)
     steps, born = faultsteps.steps(scope, written, pool, gpus)
     return Fault(
         name=item["name"],
         pool=pool.name,
-        nodes=_nodes(scope, item, at, pool, seed),
+        nodes=nodes,
         gpus=gpus,
         devices=_devices(pool, gpus),
         start=_start(scope, written[0], needs_stage=not born),
@@ -74,17 +79,38 @@ def _devices(pool: Pool, gpus: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(device.name for device in pool.gpus.devices.devices if device.of in gpus)
 
 
-def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, seed: int) -> Ranges:
+def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, topology: Topology | None, seed: int) -> Ranges:
     where = item["where"]
-    if not isinstance(where.get("nodes"), str):
-        return ranges(scope, where, "nodes", at.below("where"), pool.count)
-    share = float(where["nodes"].removesuffix("%"))
-    number = round(pool.count * share / 100)
-    if share > 100 or not number:
-        message = f"{where['nodes']} of {pool.count} nodes is {'more than all' if share > 100 else 'none'}"
+    there = _standing(scope, where, at, pool, topology) if "place" in where else ((0, pool.count - 1),)
+    if isinstance(where.get("nodes"), str):
+        return _share(scope, item, at, [index for first, last in there for index in range(first, last + 1)], seed)
+    if "place" in where and "nodes" in where:
+        message = "the place says which nodes it is: indexes cannot say it as well"
+        scope.fail(at.key("where", "nodes"), "fault", message, "leave one out, or write a share, such as 25%")
+    return ranges(scope, where, "nodes", at.below("where"), pool.count) if "place" not in where else there
+
+
+def _standing(scope: Scope, where: Data, at: Place, pool: Pool, topology: Topology | None) -> Ranges:
+    """The nodes of a pool in a place of the tree."""
+    pos, place = at.pos("where", "place"), where["place"]
+    known = [name for level in topology.levels for name in level.places] if topology else []
+    there = topology.ranges(place).get(pool.name, ()) if topology and place in known else ()
+    if place not in known and "topology" not in scope.doubtful:
+        scope.problems.append(unknown(pos, "place of the topology", place, known, code="reference"))
+    elif not there and "topology" not in scope.doubtful:
+        scope.fail(pos, "fault", f'no node of "{pool.name}" stands in {place}', "name another pool, or another place")
+    return there
+
+
+def _share(scope: Scope, item: Data, at: Place, indexes: Sequence[int], seed: int) -> Ranges:
+    written = item["where"]["nodes"]
+    share = float(written.removesuffix("%"))
+    number = round(len(indexes) * share / 100)
+    if (share > 100 or not number) and indexes:
+        message = f"{written} of {len(indexes)} nodes is {'more than all' if share > 100 else 'none'}"
         scope.fail(at.pos("where", "nodes"), "fault", message, "name nodes by their indexes")
-    names = (f"{pool.name}/{index}" for index in range(pool.count))
-    return runs(lowest(seed, f"fault/{item['name']}", names, number))
+    names = (f"{item['where']['pool']}/{index}" for index in indexes)
+    return runs([indexes[place] for place in lowest(seed, f"fault/{item['name']}", names, number)])
 
 
 def _start(scope: Scope, first: Written, *, needs_stage: bool) -> Start:

@@ -38,7 +38,8 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     namespaces = _namespaces(scope, spec, where, name, kubernetes)
     lives = lifecycles.resolve(scope, spec, where)
     found = pools.resolve(scope, spec, where, lives["nodes"])
-    goes_wrong = faults.resolve(scope, spec, where, found)
+    tree = topology.resolve(scope, spec, where)
+    goes_wrong = faults.resolve(scope, spec, where, found, tree)
     found = faults.marked(found, goes_wrong)
     controller = _controller(scope, spec, where, name, lives)
     fabric = network.network_devices(scope, spec, where)
@@ -53,7 +54,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         controller=controller,
         lifecycles=(*lives["nodes"], *lives["pods"]),
         capacity=lifecycles.capacity(scope, where),
-        topology=topology.resolve(scope, spec, where),
+        topology=tree,
         pools=found,
         network_devices=fabric,
         device_taint_rules=network.device_taint_rules(scope, spec, where, found, fabric),
