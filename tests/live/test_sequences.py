@@ -253,10 +253,11 @@ def joined(watch: Watch) -> None:
 
 
 def counted(cluster: Cluster) -> dict[str, int]:
-    """How many events of its faults each node has."""
+    """How many events of its faults each node has; the controller manager has one of the same reason as well."""
     found: Counter[str] = Counter()
     for event in cluster.get("events", "-n", "default"):
-        if event["reason"] in {"NodeNotReady", "NodeNotSchedulable", "GPUDriverUpgrade", "XidError"}:
+        own = event["source"].get("component", "").startswith("kwok")
+        if own and event["reason"] in {"NodeNotReady", "NodeNotSchedulable", "GPUDriverUpgrade", "XidError"}:
             found[event["involvedObject"]["name"]] += event.get("count", 1)
     return dict(found)
 
