@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator
 
-from kwokgen.model.amounts import worth
+from kwokgen.checks._room import rooms
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.pool import Pool
-from kwokgen.model.workload import Workload
-from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Problem
 
 ID = "gang-place"
@@ -26,7 +22,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         if topology and level:
             room: Counter[str] = Counter()
             for pool in workload.pools:
-                each = _pods(cluster, workload, pool)
+                each = min(found.pods for found in rooms(cluster, workload, pool).values())
                 room.update({place: nodes * each for place, nodes in topology.held(level, pool.name).items()})
             place, most = max(room.items(), key=lambda entry: entry[1], default=("", 0))
             if most < workload.parallelism:
@@ -35,35 +31,3 @@ def check(cluster: Cluster) -> Iterator[Problem]:
                 yield Problem(
                     pos, ID, message, "take a wider level, or fewer pods; as it is, the gang would wait for ever"
                 )
-
-
-def _pods(cluster: Cluster, workload: Workload, pool: Pool) -> int:
-    """How many of its pods an empty node of a pool holds at most."""
-    has = {name: worth(amount) for name, amount in pool.machine.allocatable.items()}
-    asked = {name: worth(amount) for name, amount in _requests(workload).items()}
-    # A resource of a DeviceClass is no node's own: its devices are not counted here.
-    by_dra = {entry.resource for entry in cluster.device_classes}
-    own = {
-        name: amount for name, amount in asked.items() if amount and not (name in by_dra or name.startswith(BY_CLASS))
-    }
-    rooms = [int(has.get(name, Decimal(0)) // amount) for name, amount in own.items()]
-    return min([int(has.get("pods", 0)), *rooms, *_by_claims(cluster, workload, pool)])
-
-
-def _requests(workload: Workload) -> Mapping[str, str]:
-    return dict(workload.container.requests) | dict(workload.container.limits)
-
-
-def _by_claims(cluster: Cluster, workload: Workload, pool: Pool) -> Iterator[int]:
-    """For each class that each pod has devices of, how many pods a node has enough for."""
-    wanted: Counter[str] = Counter()
-    for claim in workload.claims:
-        for request in claim.requests if not claim.shared and not claim.of_gang else ():
-            if not request.first_available and not request.admin:
-                wanted.update({ask.device_class: ask.count or 0 for ask in request.asks})
-    beside = {offer.name for network in cluster.network_devices for offer in network.devices.offers}
-    for name, count in wanted.items():
-        offered = [device for each in pool.published for device in each.offered(name)]
-        derived = any(each.offered(name) for each in cluster.published)
-        if count and derived and name not in beside and not any(device.policies for device in offered):
-            yield len(offered) // count

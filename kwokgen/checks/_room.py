@@ -1,0 +1,77 @@
+"""How many pods of a workload there is room for on nodes where nothing else runs; never less than there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kwokgen.model.amounts import worth
+from kwokgen.model.claim import Claim
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.fault import Fault
+from kwokgen.model.pool import Pool
+from kwokgen.model.ranges import stretches
+from kwokgen.model.workload import Workload
+from kwokgen.needs import BY_CLASS
+
+PODS = "pods"
+
+
+class Room(NamedTuple):
+    """What a pod asks for, and a node has, of a resource or of a device class, as quantities."""
+
+    asked: str
+    has: str
+
+    @property
+    def pods(self) -> int:
+        """How many pods the node has enough of it for."""
+        return int(worth(self.has) // worth(self.asked))
+
+
+def rooms(cluster: Cluster, workload: Workload, pool: Pool) -> Mapping[str, Room]:
+    """By resource, and by device class, the room on an empty node of a pool; each pod is one of the node's `pods`."""
+    classes = {entry.resource: entry.name for entry in cluster.device_classes if entry.resource}
+    wanted = of_claims(workload.claims)
+    done = {PODS: Room("1", pool.machine.allocatable.get(PODS, "0"))}
+    for name, amount in workload.requests.items():
+        device_class = name.removeprefix(BY_CLASS) if name.startswith(BY_CLASS) else classes.get(name)
+        if device_class:
+            wanted[device_class] += int(worth(amount))
+        elif worth(amount):
+            done[name] = Room(amount, pool.machine.allocatable.get(name, "0"))
+    return done | dict(_by_class(cluster, pool, wanted))
+
+
+def of_claims(claims: Iterable[Claim]) -> Counter[str]:
+    """For each class, how many devices every pod has for itself."""
+    wanted: Counter[str] = Counter()
+    for claim in claims:
+        for request in claim.requests if not claim.shared and not claim.of_gang else ():
+            if not request.first_available and not request.admin:
+                wanted.update({ask.device_class: ask.count or 0 for ask in request.asks})
+    return wanted
+
+
+def _by_class(cluster: Cluster, pool: Pool, wanted: Mapping[str, int]) -> Iterator[tuple[str, Room]]:
+    """Devices that several claims can have, or that are beside the nodes, are not counted."""
+    beside = {offer.name for network in cluster.network_devices for offer in network.devices.offers}
+    for name, count in wanted.items():
+        offered = [device for each in pool.published for device in each.offered(name)]
+        derived = any(each.offered(name) for each in cluster.published)
+        if count and derived and name not in beside and not any(device.policies for device in offered):
+            yield name, Room(f"{count}", f"{len(offered)}")
+
+
+def open_nodes(cluster: Cluster, pool: Pool) -> int:
+    """How many nodes of a pool take pods that tolerate its own taints: some are born with a fault that keeps them off."""
+    closed = [fault for fault in cluster.faults_of(pool) if _closes(fault)]
+    found = stretches(pool.count, [fault.nodes for fault in closed])
+    return sum(last + 1 - first for first, last in found if not any(fault.holds(first) for fault in closed))
+
+
+def _closes(fault: Fault) -> bool:
+    step = fault.steps[0]
+    tainted = step.taint is not None and step.taint.effect != "PreferNoSchedule"
+    return fault.start.sort == "birth" and (step.cordon or tainted)
