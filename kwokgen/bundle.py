@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kwokgen import emit, readme
 from kwokgen.model.cluster import Cluster
-from kwokgen.resources import configuration
+from kwokgen.resources import configuration, workload
 from kwokgen.series import Series
 
 MARK = "# kwokgen bundle: "
@@ -68,6 +68,12 @@ def _manifests(name: str, series: Sequence[Series]) -> Iterator[File]:
 
 
 def _chunks(series: Series) -> Iterator[tuple[str, Series]]:
+    first = 0
+    for path, last in series.parts:
+        yield path, series.part(first, last)
+        first = last + 1
+    if series.parts:
+        return
     rows = _rows_a_file(series) if series.chunk else series.rows
     if series.rows <= rows:
         yield series.file, series
@@ -106,8 +112,8 @@ def _beside(cluster: Cluster, series: Sequence[Series]) -> Iterator[File]:
         document = {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": KUSTOMIZATION,
-            "resources": sorted({path for one in series for path, _ in _chunks(one)}),
+            "resources": sorted({path for one in series for path, _ in _chunks(one) if "/" not in path}),
         }
         yield _text(KUSTOMIZATION, head + emit.dump(document))
-    for path, text in configuration.files(cluster):
+    for path, text in (*configuration.files(cluster), *workload.files(cluster)):
         yield _text(path, head + text)

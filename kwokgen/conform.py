@@ -182,7 +182,7 @@ def _meant(form: Format, written: str) -> str:
 
 
 def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
-    word = {"minimum": "at least", "maximum": "at most"}[error.validator]
+    word = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most"}[error.validator]
     raw = place.raw(*path) or str(error.instance)
     message = f"{_subject(path)} must be {word} {error.validator_value}, not {shortened(raw)}"
     yield Problem(place.pos(*path), code, message, error.schema.get("x-hint", ""))
@@ -226,6 +226,7 @@ _SAY: dict[str, Callable[[Any, Place, tuple[Any, ...], str], Iterator[Problem]]]
     "enum": _enum,
     "format": _format,
     "minimum": _bound,
+    "exclusiveMinimum": _bound,
     "maximum": _bound,
     "minLength": _size,
     "maxLength": _size,

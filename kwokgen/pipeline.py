@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kwokgen import checks, patches, resources, stagenames
-from kwokgen.blueprint import resolve, shape, source, variants
+from kwokgen.blueprint import resolve, shape, source, trace, variants
 from kwokgen.catalog import Catalog
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Node
@@ -46,11 +46,11 @@ def render(
 
 
 def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> Node:
-    """The blueprint's tree with its overlays and `--set` arguments."""
+    """The blueprint's tree with its overlays, `--set` arguments and traces."""
     node = source.read(blueprint)
     for overlay in overlays:
         node = variants.overlaid(node, source.read(overlay))
-    return variants.assigned(node, sets)
+    return trace.put_in(variants.assigned(node, sets), source.trace)
 
 
 def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:

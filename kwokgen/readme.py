@@ -33,6 +33,7 @@ def text(cluster: Cluster, series: Sequence[Series], *, kustomized: bool) -> str
         _about(cluster),
         _needed(cluster),
         _apply(cluster, apply, kustomized=kustomized),
+        _waves(cluster),
         _wait(cluster),
         _queues(cluster),
         _faults(cluster),
@@ -109,6 +110,15 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
         yield ""
 
 
+def _waves(cluster: Cluster) -> Iterator[str]:
+    coming = [workload for workload in cluster.workloads if workload.arrival]
+    if coming:
+        names = ", ".join(workload.name for workload in coming)
+        yield f"`sh waves/apply.sh` then applies the jobs of {names} in time, each wave at its second; `apply -f .` does not read them,"
+        yield "and one with `--prune` takes away those that have come."
+        yield ""
+
+
 def _wait(cluster: Cluster) -> Iterator[str]:
     label = _selector(cluster)
     yield "## Wait, and run again"
@@ -117,7 +127,7 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     yield f"kubectl wait --for=condition=Ready node {label} --timeout={_patience(cluster)}m"
     for namespace in dict.fromkeys(workload.namespace for workload in cluster.workloads if not workload.suspend):
         yield f"kubectl wait --for=condition=Complete job {label} -n {namespace} --timeout=1h"
-    if cluster.workloads:
+    if not all(workload.arrival for workload in cluster.workloads):
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"
     yield ""

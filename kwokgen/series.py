@@ -72,7 +72,7 @@ class Series(NamedTuple):
     """Documents of one sort in the order of their index.
 
     `file` is the bundle file they stand in, `chunk` how many rows a file takes at most (0: all), `at` the place that asked for
-    them, `by` what wrote them, `pool` the pool they belong to.
+    them, `by` what wrote them, `pool` the pool they belong to. `parts` are files that stand for `file`, each with its last row.
     """
 
     file: str
@@ -82,6 +82,7 @@ class Series(NamedTuple):
     columns: Mapping[str, Column] = MappingProxyType({})
     chunk: int = 0
     pool: str | None = None
+    parts: tuple[tuple[str, int], ...] = ()
 
     @property
     def rows(self) -> int:

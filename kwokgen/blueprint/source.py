@@ -11,7 +11,7 @@ from kwokgen.encoding import decoded
 from kwokgen.model.place import Node
 from kwokgen.problem import KwokgenError, Pos, Problem
 
-MOST_BYTES = 2 * 1024 * 1024
+MOST_BYTES, MOST_OF_TRACE = 2 * 1024 * 1024, 16 * 1024 * 1024
 
 
 def read(name: str) -> Node:
@@ -22,8 +22,20 @@ def read(name: str) -> Node:
     return tree.parse(_text(name), "<stdin>" if name == "-" else name)
 
 
+def trace(name: str) -> str:
+    """The text of a trace of jobs.
+
+    Raises KwokgenError when it cannot be read.
+    """
+    data = _bytes(name, MOST_OF_TRACE)
+    if len(data) > MOST_OF_TRACE:
+        message = f"the file is larger than {MOST_OF_TRACE // 1024**2} MiB"
+        raise KwokgenError(Problem(Pos(name), "too-large", message, "cut it"))
+    return decoded(data, name)
+
+
 def _text(name: str) -> str:
-    data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == "-" else _bytes(name)
+    data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == "-" else _bytes(name, MOST_BYTES)
     file = "<stdin>" if name == "-" else name
     if len(data) > MOST_BYTES:
         raise KwokgenError(
@@ -32,10 +44,11 @@ def _text(name: str) -> str:
     return decoded(data, file)
 
 
-def _bytes(name: str) -> bytes:
+def _bytes(name: str, most: int) -> bytes:
+    """One byte more than `most`, where there are so many."""
     try:
         with Path(name).open("rb") as handle:
-            return handle.read(MOST_BYTES + 1)
+            return handle.read(most + 1)
     except (OSError, ValueError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a file name"
         raise KwokgenError(Problem(Pos(name), "unreadable", f"cannot read the file: {reason.lower()}")) from None

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, Literal
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Scope
 from kwokgen.draw import draw
+from kwokgen.model.length import Length
 from kwokgen.model.lifecycle import Time, in_seconds
 from kwokgen.model.place import Place
+from kwokgen.problem import quoted
 
+SORTS: Mapping[str, tuple[str, ...]] = {
+    "range": ("min", "max"),
+    "exponential": ("exponential",),
+    "lognormal": ("lognormal",),
+    "one": ("of",),
+}
+"""By what a length is drawn from, the words for it."""
 PRIME = 67_108_859
 """The largest below 2^26: its squares are whole numbers to every jq."""
 
@@ -30,6 +40,42 @@ def read(scope: Scope, written: Any, at: Place, key: str, code: str) -> Time:
         message = f"the shortest {key} {written['min']} is above the longest {written['max']}"
         scope.fail(at.pos(key, "min"), code, message)
     return Time(shortest, max(shortest, longest))
+
+
+def length(scope: Scope, written: Any, at: Place, key: str, code: str) -> Length:
+    """What a length is drawn from, with its problems noted."""
+    if isinstance(written, str):
+        return Length("range", fixed(written))
+    sorts = [sort for sort, words in SORTS.items() if not written.keys().isdisjoint(words)]
+    if "sigma" in written and "lognormal" not in written:
+        scope.fail(
+            at.key(key, "sigma"), code, "only a lognormal distribution has a sigma", "write lognormal, or leave it out"
+        )
+    elif len(sorts) > 1:
+        message = f"{key} is drawn from one thing, not from {quoted(sorted(written))}"
+        scope.fail(at.pos(key), code, message, "keep one of them")
+    if "range" in sorts:
+        return Length("range", read(scope, _whole(scope, written, at, key, code), at, key, code))
+    if "one" in sorts:
+        return Length("one", tuple(map(formats.milliseconds, written["of"])))
+    return _distribution(scope, written, at, key, code)
+
+
+def _whole(scope: Scope, written: Any, at: Place, key: str, code: str) -> Any:
+    """A range with both of its bounds."""
+    if written.keys() >= {"min", "max"}:
+        return written
+    missing = "max" if "min" in written else "min"
+    scope.fail(at.pos(key), code, f'missing key "{missing}": a range has two bounds', "or a time alone")
+    return written.get("min") or written["max"]
+
+
+def _distribution(scope: Scope, written: Any, at: Place, key: str, code: str) -> Length:
+    sort: Literal["exponential", "lognormal"] = "exponential" if "exponential" in written else "lognormal"
+    typical = formats.milliseconds(written.get(sort, "1s"))
+    if not typical:
+        scope.fail(at.pos(key, sort), code, f"of {written[sort]} all that is drawn would be 0", "such as 30s")
+    return Length(sort, (max(1, typical),), Decimal(str(written.get("sigma", 1))))
 
 
 def bound(expression: str, kind: str, times: Mapping[str, Time], drawing: tuple[int, str]) -> str:

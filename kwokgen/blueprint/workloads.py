@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,11 @@ from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.placement import placement
 from kwokgen.blueprint.policies import policies
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.blueprint.traced import expanded
 from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
-from kwokgen.model.lifecycle import Lifecycle, Time
+from kwokgen.model.length import Arrival, Length
+from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
@@ -44,8 +46,16 @@ class Parts:
         items = spec.get("workloads", [])
         where = places(at, "workloads", items)
         self.scope.distinct(items, where, "workloads")
-        made = [self._workload(item, place) for item, place in zip(items, where, strict=True)]
+        made = [each for item, place in zip(items, where, strict=True) for each in self._workloads(item, place)]
         return tuple(workload for workload in made if workload)
+
+    def _workloads(self, item: Data, at: Place) -> Iterator[Workload | None]:
+        if "trace" not in item:
+            yield self._workload(item, at)
+            return
+        for traced in expanded(self.scope, item, at, self._pools(item, at)):
+            workload = self._workload(traced.item, at)
+            yield traced.timed(workload) if workload else None
 
     def _workload(self, item: Data, at: Place) -> Workload | None:
         fact = self.scope.fact("workloads", item["kind"], at.pos("kind"), "kind of workload")
@@ -80,6 +90,7 @@ class Parts:
             lifecycle=lifecycle,
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
+            arrival=self._arrival(item, at),
             failures=(),
             queue=self._queue(item, at),
             priority=item.get("priority"),
@@ -153,7 +164,7 @@ class Parts:
             self.scope.fail(pos, "workload", message, "give one of them another name")
 
     def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
-        where = at.below("container") if "container" in at.node.plain() else at
+        where = at.below("container") if at.node.child("container") else at
         extra: dict[str, str] = {}
         if "gpus" in item:
             resource = self._resource(at, pools)
@@ -193,14 +204,24 @@ class Parts:
         self.scope.distinct([{"name": main.name}, *items], [at.below("container"), *where], "containers of the pod")
         return tuple(_container(entry, place, {}) for entry, place in zip(items, where, strict=True))
 
-    def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> Time | None:
+    def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> Length | None:
         run: Any = item.get("run")
         if run is None:
             return None
         if not lifecycle.takes_run and ("lifecycle" in item or "lifecycles" not in self.scope.doubtful):
             message = f'pods of the lifecycle "{lifecycle.name}" ({lifecycle.profile}) take no run time of their own'
             self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed or general")
-        return times.read(self.scope, run, at, "run", "workload")
+        return times.length(self.scope, run, at, "run", "workload")
+
+    def _arrival(self, item: Data, at: Place) -> Arrival | None:
+        if "arrival" not in item:
+            return None
+        written, where = item["arrival"], at.below("arrival")
+        if item["count"] == 1:
+            message = "one job comes after no other: it would only be late"
+            self.scope.warn(where.pos("every"), "workload", message, "raise count, or leave arrival out")
+        start = formats.milliseconds(written["start"])
+        return Arrival(start, times.length(self.scope, written["every"], where, "every", "workload"))
 
 
 def _container(item: Data, at: Place, extra: dict[str, str]) -> Container:

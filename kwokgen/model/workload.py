@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from kwokgen.model.amounts import worth
 from kwokgen.model.claim import Claim
 from kwokgen.model.failure import Failure, Unpulled
-from kwokgen.model.lifecycle import Lifecycle, Time
+from kwokgen.model.length import Arrival, Length
+from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
@@ -60,7 +61,8 @@ class Workload(NamedTuple):
     policies: Mapping[str, Any]
     lifecycle: Lifecycle
     default_lifecycle: bool
-    run: Time | None
+    run: Length | None
+    arrival: Arrival | None
     failures: tuple[Failure, ...]
     queue: str | None
     priority: int | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kwokgen.draw import between
 from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import in_seconds
@@ -19,6 +18,22 @@ from kwokgen.templating import missing, render
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
+WAVES, DIGITS = "waves/", 7
+"""Where jobs stand that come at a time: in the file of its second since the start."""
+SCRIPT = f"{WAVES}apply.sh"
+_SCRIPT = """\
+# Applies each wave at its second, and at once what is late: sh waves/apply.sh, with flags of kubectl apply
+set -eu
+cd "$(dirname "$0")"
+start=$(date +%s)
+for wave in [0-9]*.yaml; do
+  # A number that begins with 0 is octal.
+  second=$(echo "${wave%.yaml}" | sed 's/^0*//')
+  wait=$((start + ${second:-0} - $(date +%s)))
+  [ "$wait" -le 0 ] || sleep "$wait"
+  kubectl apply "$@" -f "$wave"
+done
+"""
 IMMUTABLE = tuple(
     ("spec", field)
     for field in (
@@ -70,7 +85,23 @@ def build(cluster: Cluster) -> Iterator[Series]:
             at=workload.at,
             by=workload.template.file,
             columns=_columns(cluster, workload),
+            parts=_waves(cluster, workload),
         )
+
+
+def _waves(cluster: Cluster, workload: Workload) -> tuple[tuple[str, int], ...]:
+    """The files of jobs that come one after another, each with the last one in it; none where all are there at once."""
+    if workload.arrival is None:
+        return ()
+    moments = workload.arrival.moments(cluster.seed, workload.name, workload.count)
+    last = {f"{WAVES}{moment // 1000:0{DIGITS}d}.yaml": index for index, moment in enumerate(moments)}
+    return tuple(last.items())
+
+
+def files(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The script that applies the waves, if there are any."""
+    if any(workload.arrival for workload in cluster.workloads):
+        yield SCRIPT, _SCRIPT
 
 
 def _of_queues(marks: Marks) -> Iterator[str]:
@@ -95,6 +126,4 @@ def _run(cluster: Cluster, workload: Workload, index: int) -> str:
     """The job's run time in seconds, to the millisecond."""
     if workload.run is None:
         return ""
-    job = f"{workload.name}-{index}"
-    drawn = between(cluster.seed, "run", job, workload.run.shortest, workload.run.longest)
-    return in_seconds(drawn)
+    return in_seconds(workload.run.drawn(cluster.seed, "run", workload.name, index))

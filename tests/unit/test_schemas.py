@@ -206,6 +206,12 @@ STATIC = f"pools.b.gpus.partitions={{mode: static, layout: {{half: 1}}, {PROFILE
 RULE = "deviceTaintRules=[{name: r, pool: b, node: 0, key: example.com/x, effect: NoSchedule}]"
 EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.com/x, effect: NoSchedule}]"
 FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
+EIGHT = "pools.a.gpus.count=8"
+FAULT_OF_ALL = FAULT.replace(", nodes: [0]", "")
+ARRIVING = "workloads=[{name: w, kind: job, count: 3, arrival: {every: 10s}}]"
+RANGED = "workloads.w.arrival.every={min: 1s, max: 9s}"
+TRACED = "workloads=[{name: w, kind: job, trace: [{arrival: 0, duration: 5, gpus: 0}]}]"
+FILED = f"workloads=[{{name: w, kind: job, trace: {{file: {ROOT}/tests/trace.csv, columns: {{gpus: gpus}}}}}}]"
 LEFT_OUT = ("conditions", "deviceTaint")
 HAD = "quota: [{pool: b, gpus: 2}]"
 QUEUES = f"queues={{system: kueue, list: [{{name: one, cohort: top, {HAD}}}]}}"
@@ -293,6 +299,17 @@ ASKS: dict[str, tuple[str, ...]] = {
 def at(key: str, place: str, part: dict[str, tuple[str, ...]], *before: str) -> dict[str, tuple[str, ...]]:
     """The lines of a part at one of its places: its key in the language, and where it is in the blueprint."""
     return {f"{key}.{below}": (*before, *(f"{place}.{one}" for one in sets)) for below, sets in part.items()}
+
+
+def lengths(key: str, before: tuple[str, ...], path: str) -> dict[str, tuple[str, ...]]:
+    """What a length can be drawn from, but for a range."""
+    wide = f"{path}={{lognormal: 9s, sigma: 2}}"
+    return {
+        f"{key}.exponential": (*before, f"{path}={{exponential: 9s}}"),
+        f"{key}.lognormal": (*before, f"{path}={{lognormal: 9s}}"),
+        f"{key}.sigma": (*before, wide, f"{path}.sigma=3"),
+        f"{key}.of": (*before, f"{path}={{of: [7s]}}"),
+    }
 
 
 USED: dict[str, tuple[str, ...]] = {
@@ -398,6 +415,7 @@ USED: dict[str, tuple[str, ...]] = {
     "faults[].name": (FAULT, "faults[0].name=g"),
     "faults[].fault": (FAULT, "faults.f.fault=xid-48"),
     "faults[].where.pool": (FAULT, "faults.f.where.pool=a"),
+    "faults[].where.place": (TREE, "pools.b.place={spread: leaf}", FAULT_OF_ALL, "faults.f.where.place=spine-0/leaf-0"),
     "faults[].where.nodes": (FAULT, "faults.f.where.nodes=[0-1]"),
     "faults[].where.gpus": (FAULT, "faults.f.where.gpus=[1]"),
     "faults[].start.after": (FAULT, "faults.f.start={after: 5m}"),
@@ -576,6 +594,22 @@ USED: dict[str, tuple[str, ...]] = {
     "workloads[].run": ("workloads.w.run=9s",),
     "workloads[].run.min": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.min=2s"),
     "workloads[].run.max": ("workloads.w.run={min: 1s, max: 2s}", "workloads.w.run.max=99s"),
+    **lengths("workloads[].run", (), "workloads.w.run"),
+    **lengths("workloads[].arrival.every", (ARRIVING,), "workloads.w.arrival.every"),
+    "workloads[].arrival.every": (ARRIVING, "workloads.w.arrival.every=20s"),
+    "workloads[].arrival.every.min": (ARRIVING, RANGED, "workloads.w.arrival.every.min=2s"),
+    "workloads[].arrival.every.max": (ARRIVING, RANGED, "workloads.w.arrival.every.max=99m"),
+    "workloads[].arrival.start": (ARRIVING, "workloads.w.arrival.start=9s"),
+    "workloads[].trace": (TRACED,),
+    "workloads[].trace[].arrival": (TRACED, "workloads.w.trace[0].arrival=9"),
+    "workloads[].trace[].duration": (TRACED, "workloads.w.trace[0].duration=9"),
+    "workloads[].trace[].gpus": (*COUNTED, TRACED, "workloads.w.trace[0].gpus=1"),
+    "workloads[].trace[].pods": (TRACED, "workloads.w.trace[0].pods=2"),
+    "workloads[].trace.file": (*COUNTED, EIGHT, FILED),
+    "workloads[].trace.columns.arrival": (*COUNTED, EIGHT, FILED, "workloads.w.trace.columns.arrival=duration"),
+    "workloads[].trace.columns.duration": (*COUNTED, EIGHT, FILED, "workloads.w.trace.columns.duration=gpus"),
+    "workloads[].trace.columns.gpus": (*COUNTED, EIGHT, FILED, "workloads.w.trace.columns.gpus=pods"),
+    "workloads[].trace.columns.pods": (*COUNTED, EIGHT, FILED, "workloads.w.trace.columns.pods=gpus"),
     "patches": (PATCHES,),
     "patches[].target.kind": (PATCHES, "patches[0].target.kind=Job"),
     "patches[].target.name": (PATCHES, "patches[0].target.name=a-0"),
@@ -805,6 +839,7 @@ def test_the_head_is_read() -> None:
 
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
+    "workloads[].arrival.start": (ARRIVING, "workloads.w.arrival.start=0s"),
     "seed": ("workloads.w.run={min: 1s, max: 99s}", "seed=1"),
     "namespaces[].adminAccess": ("namespaces[0].adminAccess=false",),
     "controller.run": ("controller.run=deployment",),
