@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from kwokgen.bundle import Bundle
@@ -10,6 +12,7 @@ from kwokgen.model.target import Requirements
 from kwokgen.model.topology import Topology
 from kwokgen.needs import requirements
 from kwokgen.pipeline import Rendered
+from kwokgen.series import Series
 from kwokgen.timeline import Moment, timeline
 
 OBJECTS_A_SECOND = 45
@@ -19,6 +22,14 @@ LEASE_RENEWALS = 4
 SECONDS_A_NODE = 10
 """How far apart the controller manager puts pods out of NotReady nodes, with 55 % of a zone's nodes Ready or more:
 https://kubernetes.io/docs/concepts/architecture/nodes/#rate-limits-on-eviction"""
+
+
+class Arrivals(NamedTuple):
+    """Jobs that come after the apply: how many, in how many waves, and the second of the last."""
+
+    jobs: int
+    waves: int
+    last: int
 
 
 class Plan(NamedTuple):
@@ -39,6 +50,7 @@ class Plan(NamedTuple):
     controllers: int
     lease_writes: float
     apply_seconds: int
+    arrivals: Arrivals | None
     requirements: Requirements
     topology: dict[str, int]
     timeline: tuple[Moment, ...]
@@ -53,7 +65,7 @@ def plan(rendered: Rendered) -> Plan:
     for series in rendered.series:
         for kind, number in series.kinds():
             objects[kind] += number
-    moments = timeline(cluster)
+    moments, arrivals = timeline(cluster), _arrivals(rendered.series)
     down = sum(moment.nodes for moment in moments if "Ready=False" in moment.what)
     lease = cluster.controller.lease_seconds
     return Plan(
@@ -66,13 +78,20 @@ def plan(rendered: Rendered) -> Plan:
         files=len(bundle.files),
         controllers=0 if cluster.controller.run == "existing" else cluster.controller.shards,
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
-        apply_seconds=1 + round(objects.total() / OBJECTS_A_SECOND),
+        apply_seconds=1 + round((objects.total() - (arrivals.jobs if arrivals else 0)) / OBJECTS_A_SECOND),
+        arrivals=arrivals,
         requirements=requirements(cluster),
         topology=_tree(cluster.topology),
         timeline=moments,
         smear_seconds=round(cluster.nodes / OBJECTS_A_SECOND),
         eviction_seconds=SECONDS_A_NODE * max(0, down - 1),
     )
+
+
+def _arrivals(series: Sequence[Series]) -> Arrivals | None:
+    coming = [one for one in series if one.parts]
+    waves = sorted({path for one in coming for path, _ in one.parts})
+    return Arrivals(sum(one.rows for one in coming), len(waves), int(PurePath(waves[-1]).stem)) if waves else None
 
 
 def _tree(topology: Topology | None) -> dict[str, int]:

@@ -39,6 +39,7 @@ def plan(
     if format_ is Format.json:
         moments = [moment._asdict() | {"time": moment.time} for moment in figures.timeline]
         parts = {"requirements": figures.requirements._asdict(), "timeline": moments}
+        parts |= {"arrivals": figures.arrivals._asdict()} if figures.arrivals else {}
         typer.echo(dumped(figures._asdict() | parts))
         return
     rows = list(_rows(figures))
@@ -61,6 +62,8 @@ def _rows(figures: Plan) -> Iterator[tuple[str, str]]:
     yield "controllers", f"{figures.controllers}"
     yield "lease renewals", f"{figures.lease_writes:g} a second"
     yield "apply", f"about {_duration(figures.apply_seconds)} in one stream"
+    if coming := figures.arrivals:
+        yield "arrivals", f"{coming.jobs:,} jobs in {coming.waves:,} waves, the last after {_duration(coming.last)}"
     needed = figures.requirements
     for gate in needed.gates:
         yield "must have", f"feature gate {gate}=true on the API server, controller manager and scheduler"

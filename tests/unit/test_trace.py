@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from kwokgen.pipeline import Rendered, render
+from kwokgen.plan import plan
 from kwokgen.problem import KwokgenError
 from kwokgen.series import filled
 
+ROOT = Path(__file__).parents[2]
 HEAD = """\
 apiVersion: kwokgen.io/v1alpha1
 kind: Blueprint
@@ -46,6 +48,14 @@ def test_jobs_come_in_time_whatever_the_order_of_lines(tmp_path: Path) -> None:
         "replay-1x8-1": ("waves/0000003.yaml", 1, "0.5"),
         "replay-2x8-0": ("waves/0000061.yaml", 2, "20"),
     }
+
+
+def test_a_plan_tells_when_the_last_comes(tmp_path: Path) -> None:
+    """Jobs of waves are not among what one apply has to do."""
+    figures = plan(read(tmp_path, "arrival,duration,gpus\n" + "".join(f"{index},5,1\n" for index in range(900))))
+    assert figures.arrivals == (900, 900, 899)
+    assert figures.apply_seconds == 1
+    assert plan(render(str(ROOT / "blueprints" / "quickstart.yaml"))).arrivals is None
 
 
 def test_columns_may_have_other_names(tmp_path: Path) -> None:
