@@ -68,7 +68,7 @@ def open_nodes(cluster: Cluster, pool: Pool) -> int:
     """How many nodes of a pool take pods that tolerate its own taints: some are born with a fault that keeps them off."""
     closed = [fault for fault in cluster.faults_of(pool) if _closes(fault)]
     found = stretches(pool.count, [fault.nodes for fault in closed])
-    return sum(last + 1 - first for first, last in found if not any(fault.holds(first) for fault in closed))
+    return sum(last + 1 - first for first, last, held in found if not held)
 
 
 def _closes(fault: Fault) -> bool:

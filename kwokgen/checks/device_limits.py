@@ -9,6 +9,7 @@ from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Opaque
 from kwokgen.model.place import Place
+from kwokgen.model.ranges import stretches
 from kwokgen.model.target import Limits
 from kwokgen.problem import Problem
 
@@ -34,8 +35,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _taints(devices: Devices, limits: Limits) -> Iterator[Problem]:
     """At the last of those that one device has."""
-    for node in sorted({first for mark in devices.marks for first, _ in mark.nodes}):
-        held = [mark for mark in devices.marks if mark.taint and mark.holds(node)]
+    count = 1 + max((last for mark in devices.marks for _, last in mark.nodes), default=0)
+    for numbers in dict.fromkeys(held for _, _, held in stretches(count, [mark.nodes for mark in devices.marks])):
+        held = [mark for number, mark in enumerate(devices.marks) if mark.taint and number in numbers]
         for index in sorted({index for mark in held for index in mark.devices}):
             those = [mark for mark in held if index in mark.devices]
             if limits.taints_per_device and len(those) > limits.taints_per_device:

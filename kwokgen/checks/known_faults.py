@@ -61,7 +61,8 @@ def _of_class(cluster: Cluster, need: Need, devices: Devices, held: Slice) -> li
 def _sorts_of_node(cluster: Cluster, pool: Pool) -> Iterator[Node]:
     """The slices that a node can use, for each stretch of nodes with the same marks."""
     shared = [network.devices for network in cluster.network_devices if meets(cluster, pool, network)]
-    for first, _ in stretches(pool):
+    alike = {held: first for first, _, held in stretches(pool)}
+    for first in alike.values():
         here = [*(devices.on(first) for devices in pool.published), *shared]
         yield [(devices, held) for devices in here for held in slices(cluster.kubernetes, devices)]
 

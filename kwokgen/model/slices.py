@@ -39,8 +39,8 @@ def slices(kubernetes: Kubernetes, devices: Devices) -> tuple[Slice, ...]:
     return (*own, *(Slice(devices=chunk) for group in groups for chunk in _chunks(group, most)))
 
 
-def stretches(pool: Pool) -> Iterator[tuple[int, int]]:
-    """The first and the last node of each stretch of nodes that have the same marks."""
+def stretches(pool: Pool) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """The first and the last node of each stretch of nodes that have the same marks, and the numbers of these."""
     return ranges.stretches(pool.count, (mark.nodes for each in pool.published for mark in each.marks))
 
 

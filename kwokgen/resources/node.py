@@ -46,8 +46,7 @@ def _runs(cluster: Cluster, pool: Pool, places: dict[str, Slot]) -> Iterator[Run
     """A shape for each stretch of nodes that have the same faults."""
     faults = cluster.faults_of(pool)
     shapes: dict[tuple[int, ...], Shape] = {}
-    for first, last in stretches(pool.count, [fault.nodes for fault in faults]):
-        held = tuple(number for number, fault in enumerate(faults) if fault.holds(first))
+    for first, last, held in stretches(pool.count, [fault.nodes for fault in faults]):
         if held not in shapes:
             shapes[held] = Shape((_node(cluster, pool, [faults[number] for number in held], places),))
         yield Run(shapes[held], first, last)

@@ -48,9 +48,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
 def _runs(cluster: Cluster, pool: Pool) -> Iterator[Run]:
     """A shape for each stretch of nodes that have the same taints and the same devices missing."""
     shapes: dict[tuple[int, ...], Shape] = {}
-    marks = [mark for devices in pool.published for mark in devices.marks]
-    for first, last in stretches(pool):
-        held = tuple(number for number, mark in enumerate(marks) if mark.holds(first))
+    for first, last, held in stretches(pool):
         if held not in shapes:
             shapes[held] = Shape(tuple(_slices(cluster, pool, first)))
         yield Run(shapes[held], first, last)
