@@ -59,6 +59,8 @@ def _queues(cluster: Cluster) -> Iterator[str]:
         )
     if queues.queues and queues.system.namespace:
         yield f"namespace {queues.system.namespace}"
+    if queues.queues:
+        yield from queues.system.needs
     if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
         yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
 

@@ -14,7 +14,7 @@ from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
-from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota
+from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota, chain
 
 DEFAULT = "default"
 OF_DRIVER = r"""device\.driver *== *(['"])([^'"]+)\1"""
@@ -65,7 +65,7 @@ def _counted(entry: DeviceClass, pools: tuple[Pool, ...]) -> str:
 
 
 def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
-    """Those that are written, and those that only queues name."""
+    """Those that are written, and those that only queues name, the topmost first."""
     where = places(at, "cohorts", item["cohorts"])
     scope.distinct(item["cohorts"], where, "cohorts")
     done = {
@@ -78,18 +78,10 @@ def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
     for cohort in done.values():
         if cohort.parent is not None:
             scope.find(done, cohort.parent, cohort.at.pos("parent"), "cohort")
-            _no_circle(scope, cohort, done)
-    return tuple(done.values())
-
-
-def _no_circle(scope: Scope, cohort: Cohort, known: Mapping[str, Cohort]) -> None:
-    above, seen = known.get(cohort.parent or ""), {cohort.name}
-    while above and above.name not in seen:
-        seen.add(above.name)
-        above = known.get(above.parent or "")
-    if above and above.name == cohort.name:
-        message = f'cohort "{cohort.name}" is above itself'
-        scope.fail(cohort.at.pos("parent"), "queue", message, "the topmost cohort has no parent")
+            if cohort.parent in done and cohort.name in chain(done.values(), cohort.parent):
+                message = f'cohort "{cohort.name}" is above itself'
+                scope.fail(cohort.at.pos("parent"), "queue", message, "the topmost cohort has no parent")
+    return tuple(sorted(done.values(), key=lambda cohort: len(chain(done.values(), cohort.name))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from kwokgen.model.amounts import total
@@ -21,7 +21,7 @@ class Trouble(NamedTuple):
 class System(NamedTuple):
     """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind.
 
-    `resources` are all that it has quotas of, None where that is any.
+    `needs` is what else a cluster must have, in words; `reserved` are names of queues of its own. `resources` are all that it has quotas of, None where that is any.
     """
 
     name: str
@@ -29,6 +29,8 @@ class System(NamedTuple):
     release: str
     scheduler: str | None
     namespace: str | None
+    needs: tuple[str, ...]
+    reserved: tuple[str, ...]
     kinds: Mapping[str, str]
     words: frozenset[str]
     resources: frozenset[str] | None
@@ -104,7 +106,10 @@ class Cohort(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """Every queue; `classes` is the resource that devices of a DeviceClass are counted as."""
+    """Every queue, and every cohort after the one that holds it.
+
+    `classes` is the resource that devices of a DeviceClass are counted as.
+    """
 
     system: System
     cohorts: tuple[Cohort, ...]
@@ -116,10 +121,19 @@ class Queues(NamedTuple):
         """The queue of a name."""
         return next((queue for queue in self.queues if queue.name == name), None)
 
+    def within(self, cohort: str) -> tuple[Queue, ...]:
+        """The queues of a cohort, and of those that it holds."""
+        return tuple(queue for queue in self.queues if queue.cohort and cohort in self.above(queue.cohort))
+
     def above(self, cohort: str) -> list[str]:
         """A cohort and those that hold it, the topmost last."""
-        parents = {each.name: each.parent for each in self.cohorts}
-        done = [cohort]
-        while (parent := parents.get(done[-1])) and parent not in done:
-            done.append(parent)
-        return done
+        return chain(self.cohorts, cohort)
+
+
+def chain(cohorts: Iterable[Cohort], cohort: str) -> list[str]:
+    """A cohort and those that hold it, the topmost last."""
+    parents = {each.name: each.parent for each in cohorts}
+    done = [cohort]
+    while (parent := parents.get(done[-1])) and parent not in done:
+        done.append(parent)
+    return done
