@@ -1,4 +1,4 @@
-"""Words of queues: what the system at hand has no way to say is left out, and told."""
+"""Words of queues and of their jobs: what the system at hand has no way to say is left out, and told."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from kwokgen.model.quota import DEVICES
 from kwokgen.problem import Pos, Problem
 
 ID = "queue-word"
-SUMMARY = "What the blueprint says of queues, the system can say"
+SUMMARY = "What the blueprint says of queues and of places, the system can say"
 WHOLE = True
 WORDS = {
     "borrow.limit": "limit of what is borrowed",
     "claims": "quota of devices",
     "lend": "queue that does not lend",
     "parent": "cohorts within cohorts",
+    "placement": "place of the topology that a gang is within",
     "pools": "quotas of each pool apart",
 }
 
@@ -51,6 +52,9 @@ def _used(cluster: Cluster) -> Iterator[tuple[str, Pos]]:
         yield from _quotas(queue)
     for cohort in cluster.queues.cohorts:
         yield from _cohort(cohort)
+    for workload in cluster.workloads:
+        if workload.placement:
+            yield "placement", workload.at.key("placement")
 
 
 def _queue(queue: Queue) -> Iterator[tuple[str, Pos]]:
