@@ -39,11 +39,11 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _uncounted(cluster: Cluster) -> Iterator[Problem]:
     """Quotas of what the system does not count."""
-    counted = cluster.queues.system.resources
     for quota in (quota for queue in cluster.queues.queues for quota in queue.quotas):
-        for resource in sorted({*quota.amounts} - (counted or {*quota.amounts})):
-            message = f"{cluster.queues.system.name} has no quota of {resource}"
-            yield Problem(quota.at.pos("resources", resource), ID, message, "it is left out", "warning")
+        for resource in quota.uncounted:
+            what = WORDS["claims"] if resource.endswith(DEVICES) else f"quota of {resource}"
+            pos = quota.at.pos("resources", resource) if quota.at.raw("resources", resource) else quota.at.pos("gpus")
+            yield Problem(pos, ID, f"{cluster.queues.system.name} has no {what}", "it is left out", "warning")
 
 
 def _used(cluster: Cluster) -> Iterator[tuple[str, Pos]]:
@@ -71,8 +71,6 @@ def _queue(queue: Queue) -> Iterator[tuple[str, Pos]]:
 def _quotas(queue: Queue) -> Iterator[tuple[str, Pos]]:
     seen: set[str] = set()
     for quota in queue.quotas:
-        if any(resource.endswith(DEVICES) for resource in quota.amounts):
-            yield "claims", quota.at.pos()
         if seen & {*quota.amounts}:
             yield "pools", quota.at.pos("pool")
         seen |= {*quota.amounts}

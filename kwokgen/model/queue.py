@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from kwokgen.model.amounts import total
 from kwokgen.model.place import Place
+from kwokgen.model.quota import DEVICES
 
 Form = Literal["default", "kueue", "volcano", "yunikorn", "kai"]
 
@@ -36,17 +37,25 @@ class System(NamedTuple):
     resources: frozenset[str] | None
     faults: Mapping[str, Trouble]
 
+    def counts(self, resource: str) -> bool:
+        """Whether it has quotas of a resource."""
+        if resource.endswith(DEVICES):
+            return "claims" in self.words
+        return self.resources is None or resource in self.resources
+
 
 class Quota(NamedTuple):
     """What a queue has of a pool, as canonical quantities by resource; of the `rest` it has all that there is.
 
-    `borrowed` is the most that it may have beyond, by resource of `amounts`; None is without limit.
+    `borrowed` is the most that it may have beyond, by resource of `amounts`; None is without limit. `uncounted` are
+    resources of which the blueprint has an amount, and the system no quotas.
     """
 
     pool: str
     amounts: Mapping[str, str]
     rest: Mapping[str, str]
     borrowed: Mapping[str, str] | None
+    uncounted: tuple[str, ...]
     at: Place
 
     @property

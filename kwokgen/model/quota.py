@@ -25,6 +25,11 @@ def gpus(pool: Pool) -> str | None:
     return next((of_class(name) for name in whole), None)
 
 
+def resources(pool: Pool) -> tuple[str, ...]:
+    """Everything that its nodes have amounts of."""
+    return (*pool.machine.allocatable, *filter(None, [gpus(pool)]))
+
+
 def capacity(pool: Pool, resource: str) -> str:
     """How much all nodes of a pool have together."""
     if resource.endswith(DEVICES):
