@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.blueprint.stock import counted, stock
 from kwokgen.catalog import entries
 from kwokgen.model import quota as amounts
 from kwokgen.model.amounts import worth
@@ -18,7 +18,6 @@ from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota, System, chain
 
 DEFAULT = "default"
-OF_DRIVER = r"""device\.driver *== *(['"])([^'"]+)\1"""
 
 
 def queues(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], classes: tuple[DeviceClass, ...]) -> Queues:
@@ -28,12 +27,14 @@ def queues(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], classes
     fact = fact or scope.catalog.get("systems", DEFAULT, where.pos("system"), "queue system")
     system = entries.system(fact)
     named = tuple(pool["name"] for pool in spec["pools"])
-    written = _Written(scope, {pool.name: pool for pool in pools}, named, system)
+    there = stock(classes, pools)
+    written = _Written(scope, {pool.name: pool for pool in pools}, named, system, there)
     return Queues(
         system=system,
         cohorts=_cohorts(scope, item, where),
         queues=written.queues(item["list"], where),
-        classes={entry.name: _counted(entry, pools) for entry in classes},
+        classes={entry.name: counted(entry, pools, there) for entry in classes},
+        stock=there,
         at=where,
     )
 
@@ -52,21 +53,14 @@ def _covered(cluster: Cluster, queue: Queue, pools: Mapping[str, Pool]) -> Queue
     return queue._replace(
         quotas=tuple(
             quota._replace(
-                rest={name: amounts.capacity(pools[quota.pool], name) for name in sorted(names - {*quota.amounts})}
+                rest={
+                    name: amounts.capacity(pools[quota.pool], name, cluster.queues.stock)
+                    for name in sorted(names - {*quota.amounts})
+                }
             )
             for quota in queue.quotas
         )
     )
-
-
-def _counted(entry: DeviceClass, pools: tuple[Pool, ...]) -> str:
-    """A class of one's own of one driver is counted as the driver's GPUs are."""
-    offered = {offer.name for pool in pools for devices in pool.published for offer in devices.offers}
-    drivers = {found[2] for text in entry.selectors for found in re.finditer(OF_DRIVER, text)}
-    if entry.name not in offered and len(drivers) == 1:
-        of_driver = [pool for pool in pools if pool.gpus and pool.gpus.devices.driver in drivers]
-        return next(filter(None, map(amounts.gpus, of_driver)), amounts.of_class(entry.name))
-    return amounts.of_class(entry.name)
 
 
 def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
@@ -104,6 +98,7 @@ class _Written:
     pools: Mapping[str, Pool]
     names: tuple[str, ...]
     system: System
+    stock: amounts.Stock
 
     def queues(self, items: list[Data], at: Place) -> tuple[Queue, ...]:
         """Every queue, of several of one name the first."""
@@ -186,7 +181,7 @@ class _Written:
     def _amounts(self, item: Data, at: Place, pool: Pool) -> dict[str, str]:
         done = quantities(item.get("resources", {}), at.below("resources"))
         for resource in done:
-            if not worth(amounts.capacity(pool, resource)):
+            if not worth(amounts.capacity(pool, resource, self.stock)):
                 message = f'no node of the pool "{pool.name}" has {resource}'
                 self.scope.fail(at.key("resources", resource), "queue", message, "leave it out, or name another pool")
         if "gpus" in item:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from kwokgen.model.amounts import worth
+from kwokgen.model.claim import BY_CLASS
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
-from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Problem
 
 ID = "gang-place"

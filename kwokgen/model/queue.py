@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from kwokgen.model.amounts import total
 from kwokgen.model.place import Place
-from kwokgen.model.quota import DEVICES
+from kwokgen.model.quota import DEVICES, Stock
 
 Form = Literal["default", "kueue", "volcano", "yunikorn", "kai"]
 
@@ -117,13 +117,14 @@ class Cohort(NamedTuple):
 class Queues(NamedTuple):
     """Every queue, and every cohort after the one that holds it.
 
-    `classes` is the resource that devices of a DeviceClass are counted as.
+    `classes` is the resource that devices of a DeviceClass are counted as, `stock` how many there are.
     """
 
     system: System
     cohorts: tuple[Cohort, ...]
     queues: tuple[Queue, ...]
     classes: Mapping[str, str]
+    stock: Stock
     at: Place
 
     def named(self, name: str | None) -> Queue | None:
