@@ -61,6 +61,7 @@ def reads(expression: str) -> dict[Read, How]:
     return celreads.reads(root) if root else {}
 
 
+@cache
 def read(expression: str) -> Node | None:
     """The tree of an expression; None for one that is not CEL."""
     try:

@@ -162,7 +162,7 @@ class _Written:
                 message = f'the queue has no quota of "{name}" that it could borrow beyond'
                 self.scope.fail(at.pos("pool"), "queue", message, "give it one, if only of 0")
                 continue
-            for resource in found.keys() - own[name].amounts.keys() if self.scope.intact(own[name].at) else ():
+            for resource in sorted(found.keys() - own[name].amounts.keys()) if self.scope.intact(own[name].at) else ():
                 message = f'the queue has no quota of {resource} of "{name}" that it could borrow beyond'
                 pos = at.key("resources", resource) if at.raw("resources", resource) else at.key("gpus")
                 self.scope.fail(pos, "queue", message, "give it one, if only of 0")

@@ -22,7 +22,8 @@ class Trouble(NamedTuple):
 class System(NamedTuple):
     """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind.
 
-    `needs` is what else a cluster must have, in words; `reserved` are names of queues of its own. `resources` are all that it has quotas of, None where that is any.
+    `needs` is what else a cluster must have, in words; `reserved` are names of queues of its own. `resources` are all
+    that it has quotas of, None where that is any.
     """
 
     name: str
@@ -130,6 +131,12 @@ class Queues(NamedTuple):
     def named(self, name: str | None) -> Queue | None:
         """The queue of a name."""
         return next((queue for queue in self.queues if queue.name == name), None)
+
+    def path(self, name: str) -> str:
+        """A queue from the root on, through its cohorts."""
+        queue = self.named(name)
+        above = self.above(queue.cohort) if queue and queue.cohort else []
+        return ".".join(["root", *reversed(above), name])
 
     def within(self, cohort: str) -> tuple[Queue, ...]:
         """The queues of a cohort, and of those that it holds."""
