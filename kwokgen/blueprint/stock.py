@@ -16,7 +16,8 @@ Chosen = list[tuple[Device, bool | None]]
 
 def stock(classes: tuple[DeviceClass, ...], pools: tuple[Pool, ...]) -> quota.Stock:
     """The devices of every class, which its selectors select, or may."""
-    chosen = {entry.name: {pool.name: _chosen(entry, pool) for pool in pools} for entry in classes}
+    derived = _derived(pools)
+    chosen = {entry.name: {pool.name: _chosen(entry, pool, derived) for pool in pools} for entry in classes}
     return quota.Stock(
         devices={name: {pool: len(found) for pool, found in each.items()} for name, each in chosen.items()},
         resources={entry.resource: entry.name for entry in classes if entry.resource},
@@ -26,9 +27,13 @@ def stock(classes: tuple[DeviceClass, ...], pools: tuple[Pool, ...]) -> quota.St
     )
 
 
-def _chosen(entry: DeviceClass, pool: Pool) -> Chosen:
-    own = entry.at.node.child("selectors")
-    if not own and any(offer.name == entry.name for devices in pool.published for offer in devices.offers):
+def _derived(pools: tuple[Pool, ...]) -> set[str]:
+    """The classes that follow from devices."""
+    return {offer.name for pool in pools for devices in pool.published for offer in devices.offers}
+
+
+def _chosen(entry: DeviceClass, pool: Pool, derived: set[str]) -> Chosen:
+    if entry.name in derived and not entry.at.node.child("selectors"):
         return [(device, True) for devices in pool.published for device in devices.offered(entry.name)]
     found = [
         (device, _selected(entry, devices.driver, device)) for devices in pool.published for device in devices.devices
@@ -57,7 +62,7 @@ def _selects(text: str, driver: str, device: Device) -> bool | None:
 def counted(entry: DeviceClass, pools: tuple[Pool, ...], there: quota.Stock) -> str:
     """A class of one's own that is all GPUs of a driver, or all its devices, is counted as the driver's GPUs are."""
     own = quota.of_class(entry.name)
-    if any(offer.name == entry.name for pool in pools for devices in pool.published for offer in devices.offers):
+    if entry.name in _derived(pools):
         return own
     only = re.fullmatch(OF_DRIVER, entry.selectors[0]) if len(entry.selectors) == 1 else None
     for pool in pools:
