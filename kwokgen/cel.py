@@ -57,10 +57,17 @@ def mistakes(expression: str) -> tuple[str, ...]:
 
 def reads(expression: str) -> dict[Read, How]:
     """What an expression reads of a device; nothing for one that is not CEL."""
+    root = read(expression)
+    return celreads.reads(root) if root else {}
+
+
+@cache
+def read(expression: str) -> Node | None:
+    """The tree of an expression; None for one that is not CEL."""
     try:
-        return celreads.reads(tree(_compiled(expression).serialize()).root)
+        return tree(_compiled(expression).serialize()).root
     except RuntimeError:
-        return {}
+        return None
 
 
 def _compiled(expression: str) -> Any:

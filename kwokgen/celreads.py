@@ -26,14 +26,14 @@ class Read(NamedTuple):
 
 def reads(root: Node) -> dict[Read, How]:
     """Every name that an expression reads without having asked for it."""
-    asked = {read for node in root.all() for read in _asked(node)}
+    asked = {read for node in root.all() for read in asked_of(node)}
     found = [(read, how) for read, how in _reads(root, "always", all_of=True) if read not in asked]
     return {read: min((how for same, how in found if same == read), key=HOWS.index) for read, _ in found}
 
 
 def _reads(node: Node, how: How, *, all_of: bool) -> Iterator[tuple[Read, How]]:
     """`all_of` is whether nothing but && holds it: of a negation, what && leaves out may be what is meant."""
-    if read := _read(node):
+    if read := read_of(node):
         yield read, how
     holds = all_of and node.name == "_&&_"
     for index, part in enumerate(node.parts):
@@ -49,7 +49,7 @@ def _below(node: Node, index: int, *, all_of: bool) -> How:
     return "perhaps" if node.name == "_||_" or (chosen and index) else "always"
 
 
-def _read(node: Node) -> Read | None:
+def read_of(node: Node) -> Read | None:
     """`device.attributes['domain'].name`, or the name in brackets."""
     if node.sort == SELECT:
         domain = _domain(node.parts[0])
@@ -58,7 +58,7 @@ def _read(node: Node) -> Read | None:
     return Read(*domain, name) if domain and name else None
 
 
-def _asked(node: Node) -> Iterator[Read]:
+def asked_of(node: Node) -> Iterator[Read]:
     """`has(….name)`, `'name' in …`, `….?name` and `…[?'name']`."""
     domain, name = None, None
     if node.sort == SELECT and node.tested:
@@ -74,13 +74,14 @@ def _asked(node: Node) -> Iterator[Read]:
 def _domain(node: Node) -> tuple[str, str] | None:
     if node.sort != CALL or node.name not in {"_[_]", "_[?_]"}:
         return None
-    section, domain = _path(node.parts[0]), _text(node.parts[1])
+    section, domain = path_of(node.parts[0]), _text(node.parts[1])
     return (section.removeprefix("device."), domain) if section in SECTIONS and domain else None
 
 
-def _path(node: Node) -> str:
+def path_of(node: Node) -> str:
+    """What is read by names alone: `device.driver`; empty where it is something else."""
     if node.sort == SELECT:
-        return f"{_path(node.parts[0])}.{node.name}"
+        return f"{path_of(node.parts[0])}.{node.name}"
     return node.name if node.sort == IDENT else ""
 
 

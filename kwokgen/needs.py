@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from kwokgen.formats import quantity
-from kwokgen.model.claim import Ask
+from kwokgen.model.claim import BY_CLASS, Ask
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Listed, Policy
 from kwokgen.model.place import Place
@@ -21,8 +21,6 @@ from kwokgen.problem import Pos
 
 SEMVER_OF_TWO = r"\b(?:isSemver|semver)\((?:[^()'\"]|'[^']*'|\"[^\"]*\")*,"
 """SemverLib of version 1: https://github.com/kubernetes/kubernetes/blob/v1.34.4/staging/src/k8s.io/apiserver/pkg/cel/environment/base.go ."""
-BY_CLASS = "deviceclass.resource.kubernetes.io/"
-"""Begins the extended resource that every DeviceClass has by itself."""
 Use = tuple[str, Pos]
 """A feature of DRA, and the place that asks for it."""
 
@@ -59,6 +57,8 @@ def _queues(cluster: Cluster) -> Iterator[str]:
         )
     if queues.queues and queues.system.namespace:
         yield f"namespace {queues.system.namespace}"
+    if queues.queues:
+        yield from queues.system.needs
     if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
         yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
 

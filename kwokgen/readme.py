@@ -204,6 +204,20 @@ def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
     yield f"kubectl delete {','.join(kinds)} {label} --all-namespaces"
     yield "```"
     yield ""
+    yield from _cohorts(cluster)
+
+
+def _cohorts(cluster: Cluster) -> Iterator[str]:
+    """Volcano deletes from the bottom up alone, and kubectl in the order of names."""
+    queues = cluster.queues
+    if queues.system.form == "volcano" and queues.cohorts:
+        yield "Volcano refuses to delete a queue as long as others are below it, so that the last command leaves some. Then, one after another:"
+        yield ""
+        yield "```sh"
+        for cohort in reversed(queues.cohorts):
+            yield f"kubectl delete --ignore-not-found queues.scheduling.volcano.sh {cohort.name}"
+        yield "```"
+        yield ""
 
 
 def _selector(cluster: Cluster) -> str:

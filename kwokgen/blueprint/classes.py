@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kwokgen.blueprint.scope import Data, Scope, places
-from kwokgen.model.claim import DeviceClass
+from kwokgen.model.claim import BY_CLASS, DeviceClass
 from kwokgen.model.cluster import published
 from kwokgen.model.device import Devices, NetworkDevices, Opaque
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
-from kwokgen.needs import BY_CLASS
 
 
 def device_classes(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.blueprint.stock import counted, stock
 from kwokgen.catalog import entries
 from kwokgen.model import quota as amounts
 from kwokgen.model.amounts import worth
@@ -14,10 +15,9 @@ from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
-from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota
+from kwokgen.model.queue import Cohort, Preemption, Queue, Queues, Quota, System, chain
 
 DEFAULT = "default"
-OF_DRIVER = r"""device\.driver *== *(['"])([^'"]+)\1"""
 
 
 def queues(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], classes: tuple[DeviceClass, ...]) -> Queues:
@@ -25,12 +25,16 @@ def queues(scope: Scope, spec: Data, at: Place, pools: tuple[Pool, ...], classes
     item, where = spec.get("queues", {"list": [], "cohorts": []}), at.below("queues")
     fact = scope.fact("systems", item.get("system", DEFAULT), where.pos("system"), "queue system")
     fact = fact or scope.catalog.get("systems", DEFAULT, where.pos("system"), "queue system")
-    written = _Written(scope, {pool.name: pool for pool in pools}, tuple(pool["name"] for pool in spec["pools"]))
+    system = entries.system(fact)
+    named = tuple(pool["name"] for pool in spec["pools"])
+    there = stock(classes, pools)
+    written = _Written(scope, {pool.name: pool for pool in pools}, named, system, there)
     return Queues(
-        system=entries.system(fact),
+        system=system,
         cohorts=_cohorts(scope, item, where),
-        queues=tuple(written.queues(item["list"], where)),
-        classes={entry.name: _counted(entry, pools) for entry in classes},
+        queues=written.queues(item["list"], where),
+        classes={entry.name: counted(entry, pools, there) for entry in classes},
+        stock=there,
         at=where,
     )
 
@@ -43,29 +47,24 @@ def covered(cluster: Cluster) -> Queues:
 
 def _covered(cluster: Cluster, queue: Queue, pools: Mapping[str, Pool]) -> Queue:
     asked = [amounts.asked(workload, cluster.queues.classes) for workload in cluster.queued(queue.name)]
-    names = {name for each in (*asked, *(quota.amounts for quota in queue.quotas)) for name in each}
+    # What comes to a queue that has no jobs yet may ask for anything.
+    there = [] if asked else [amounts.resources(pools[quota.pool]) for quota in queue.quotas]
+    names = {name for each in (*asked, *there, *(quota.amounts for quota in queue.quotas)) for name in each}
     return queue._replace(
         quotas=tuple(
             quota._replace(
-                rest={name: amounts.capacity(pools[quota.pool], name) for name in sorted(names - {*quota.amounts})}
+                rest={
+                    name: amounts.capacity(pools[quota.pool], name, cluster.queues.stock)
+                    for name in sorted(names - {*quota.amounts})
+                }
             )
             for quota in queue.quotas
         )
     )
 
 
-def _counted(entry: DeviceClass, pools: tuple[Pool, ...]) -> str:
-    """A class of one's own of one driver is counted as the driver's GPUs are."""
-    offered = {offer.name for pool in pools for devices in pool.published for offer in devices.offers}
-    drivers = {found[2] for text in entry.selectors for found in re.finditer(OF_DRIVER, text)}
-    if entry.name not in offered and len(drivers) == 1:
-        of_driver = [pool for pool in pools if pool.gpus and pool.gpus.devices.driver in drivers]
-        return next(filter(None, map(amounts.gpus, of_driver)), amounts.of_class(entry.name))
-    return amounts.of_class(entry.name)
-
-
 def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
-    """Those that are written, and those that only queues name."""
+    """Those that are written, and those that only queues name, the topmost first."""
     where = places(at, "cohorts", item["cohorts"])
     scope.distinct(item["cohorts"], where, "cohorts")
     done = {
@@ -78,18 +77,17 @@ def _cohorts(scope: Scope, item: Data, at: Place) -> tuple[Cohort, ...]:
     for cohort in done.values():
         if cohort.parent is not None:
             scope.find(done, cohort.parent, cohort.at.pos("parent"), "cohort")
-            _no_circle(scope, cohort, done)
-    return tuple(done.values())
+            if cohort.parent in done and cohort.name in chain(done.values(), cohort.parent):
+                message = f'cohort "{cohort.name}" is above itself'
+                scope.fail(cohort.at.pos("parent"), "queue", message, "the topmost cohort has no parent")
+    return tuple(sorted(done.values(), key=lambda cohort: len(chain(done.values(), cohort.name))))
 
 
-def _no_circle(scope: Scope, cohort: Cohort, known: Mapping[str, Cohort]) -> None:
-    above, seen = known.get(cohort.parent or ""), {cohort.name}
-    while above and above.name not in seen:
-        seen.add(above.name)
-        above = known.get(above.parent or "")
-    if above and above.name == cohort.name:
-        message = f'cohort "{cohort.name}" is above itself'
-        scope.fail(cohort.at.pos("parent"), "queue", message, "the topmost cohort has no parent")
+class _OfPool(NamedTuple):
+    """Amounts of a pool, and where they are written."""
+
+    amounts: dict[str, str]
+    at: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,18 +97,22 @@ class _Written:
     scope: Scope
     pools: Mapping[str, Pool]
     names: tuple[str, ...]
+    system: System
+    stock: amounts.Stock
 
-    def queues(self, items: list[Data], at: Place) -> Iterator[Queue]:
+    def queues(self, items: list[Data], at: Place) -> tuple[Queue, ...]:
+        """Every queue, of several of one name the first."""
         where = places(at, "list", items)
         self.scope.distinct(items, where, "queues")
-        for item, place in zip(items, where, strict=True):
-            yield self._queue(item, place)
+        done: dict[str, Queue] = {}
+        for queue in [self._queue(item, place) for item, place in zip(items, where, strict=True)]:
+            done.setdefault(queue.name, queue)
+        return tuple(done.values())
 
     def _queue(self, item: Data, at: Place) -> Queue:
-        if item["borrow"] and "cohort" not in item and self.scope.intact(at):
-            message = f'queue "{item["name"]}" is in no cohort that it could borrow from'
-            self.scope.fail(at.pos("borrow"), "queue", message, "name its cohort, or leave borrow out")
         preemption = item.get("preemption", {})
+        if self.scope.intact(at):
+            self._alone(item, at, preemption)
         return Queue(
             name=item["name"],
             cohort=item.get("cohort"),
@@ -121,41 +123,65 @@ class _Written:
             at=at,
         )
 
+    def _alone(self, item: Data, at: Place, preemption: Mapping[str, str]) -> None:
+        """Notes what is said of the others of a cohort, or of a quota, where there is none."""
+        words = {
+            ("borrow",): ("that it could borrow from", item["borrow"]),
+            ("lend",): ("that it could lend to", not item["lend"]),
+            ("preemption", "withinCohort"): (
+                "whose jobs could make way",
+                preemption.get("withinCohort", "Never") != "Never",
+            ),
+        }
+        for path, (what, said) in words.items() if "cohort" not in item else ():
+            if said:
+                message = f'queue "{item["name"]}" is in no cohort {what}'
+                self.scope.fail(at.pos(*path), "queue", message, f"name its cohort, or leave {path[-1]} out")
+        if not item["lend"] and "quota" not in item:
+            message = f'queue "{item["name"]}" has no quota that it could keep for itself'
+            self.scope.fail(at.pos("lend"), "queue", message, "write its quota, or leave lend out")
+
     def _quotas(self, item: Data, at: Place) -> tuple[Quota, ...]:
-        if "quota" not in item:
-            return tuple(Quota(name, {}, {}, None, at) for name in self.pools)
-        own = self._by_pool(item["quota"], at, "quota")
+        own = self._by_pool(item.get("quota", []), at, "quota")
         limits = self._by_pool(item["borrow"], at, "borrow") if isinstance(item["borrow"], list) else {}
-        for name, (_, place) in limits.items():
+        if "cohort" in item and self.scope.intact(at, at.below("quota")):
+            self._beyond(own, limits)
+        if "quota" not in item:
+            return tuple(Quota(name, {}, {}, None, (), at) for name in self.pools)
+        done = []
+        for name, (found, place) in own.items():
+            counted = {resource: amount for resource, amount in found.items() if self.system.counts(resource)}
+            most = None if item["borrow"] is True else _limits(counted, limits[name].amounts if name in limits else {})
+            done.append(Quota(name, counted, {}, most, tuple(sorted(found.keys() - counted.keys())), place))
+        return tuple(done)
+
+    def _beyond(self, own: Mapping[str, _OfPool], limits: Mapping[str, _OfPool]) -> None:
+        """Notes limits of what the queue has no quota of."""
+        for name, (found, at) in limits.items():
             if name not in own:
                 message = f'the queue has no quota of "{name}" that it could borrow beyond'
-                self.scope.fail(place.pos("pool"), "queue", message, "give it one, if only of 0")
-        return tuple(
-            Quota(
-                name,
-                found,
-                {},
-                None if item["borrow"] is True else _limits(found, limits.get(name, ({}, at))[0]),
-                place,
-            )
-            for name, (found, place) in own.items()
-        )
+                self.scope.fail(at.pos("pool"), "queue", message, "give it one, if only of 0")
+                continue
+            for resource in sorted(found.keys() - own[name].amounts.keys()) if self.scope.intact(own[name].at) else ():
+                message = f'the queue has no quota of {resource} of "{name}" that it could borrow beyond'
+                pos = at.key("resources", resource) if at.raw("resources", resource) else at.key("gpus")
+                self.scope.fail(pos, "queue", message, "give it one, if only of 0")
 
-    def _by_pool(self, items: list[Data], at: Place, key: str) -> dict[str, tuple[dict[str, str], Place]]:
-        done: dict[str, tuple[dict[str, str], Place]] = {}
+    def _by_pool(self, items: list[Data], at: Place, key: str) -> dict[str, _OfPool]:
+        done: dict[str, _OfPool] = {}
         for item, place in zip(items, places(at, key, items), strict=True):
             self.scope.find(dict.fromkeys(self.names, True), item["pool"], place.pos("pool"), "pool")
             if item["pool"] in done:
                 message = f'two amounts of the pool "{item["pool"]}"'
                 self.scope.fail(place.pos("pool"), "queue", message, "write one with all of its resources")
             elif item["pool"] in self.pools:
-                done[item["pool"]] = self._amounts(item, place, self.pools[item["pool"]]), place
+                done[item["pool"]] = _OfPool(self._amounts(item, place, self.pools[item["pool"]]), place)
         return done
 
     def _amounts(self, item: Data, at: Place, pool: Pool) -> dict[str, str]:
         done = quantities(item.get("resources", {}), at.below("resources"))
         for resource in done:
-            if not worth(amounts.capacity(pool, resource)):
+            if not worth(amounts.capacity(pool, resource, self.stock)):
                 message = f'no node of the pool "{pool.name}" has {resource}'
                 self.scope.fail(at.key("resources", resource), "queue", message, "leave it out, or name another pool")
         if "gpus" in item:

@@ -91,6 +91,8 @@ def system(fact: Fact) -> System:
         release=data.get("release", ""),
         scheduler=data.get("scheduler"),
         namespace=data.get("namespace"),
+        needs=tuple(data.get("needs", ())),
+        reserved=tuple(data.get("reserved", ())),
         kinds=data["kinds"],
         words=frozenset(data["words"]),
         resources=frozenset(data["resources"]) if "resources" in data else None,

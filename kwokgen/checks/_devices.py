@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.formats import quantity
-from kwokgen.model.claim import DeviceClass
+from kwokgen.model.claim import BY_CLASS, DeviceClass
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Patch
 from kwokgen.model.device import Device, Devices, NetworkDevices
 from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node, of_place
 from kwokgen.model.place import Path, Place
 from kwokgen.model.pool import Pool
-from kwokgen.needs import BY_CLASS
 from kwokgen.problem import Pos
 
 PATCHED = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")

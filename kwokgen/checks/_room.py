@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kwokgen.model.amounts import worth
-from kwokgen.model.claim import Claim
+from kwokgen.model.claim import BY_CLASS, Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Fault
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
 from kwokgen.model.workload import Workload
-from kwokgen.needs import BY_CLASS
 
 PODS = "pods"
 

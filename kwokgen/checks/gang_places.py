@@ -16,7 +16,8 @@ WHOLE = True
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Gangs that no place holds; what is counted is never less than a place has."""
-    topology = cluster.topology
+    # A place that goes unsaid holds nobody back.
+    topology = cluster.topology if "placement" in cluster.queues.system.words else None
     for workload in cluster.workloads:
         level = topology.level(workload.placement.within) if topology and workload.placement else None
         if topology and level:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
@@ -11,25 +12,36 @@ from kwokgen.problem import Problem
 
 ID = "nvlink-domain"
 SUMMARY = "The machines of a domain of NVLink stand in one place of the topology, and no more than it joins"
+WHOLE = True
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Pools of such machines that the tree would tear apart, or press together."""
-    if cluster.topology is None:
+    topology = cluster.topology
+    if topology is None:
         return
-    for pool in cluster.pools:
-        if pool.clique and cluster.topology.nvlink:
-            yield from _pressed(cluster.topology, cluster.topology.nvlink, pool)
-        elif pool.clique:
-            yield from _torn(cluster.topology, pool)
+    joined = [pool for pool in cluster.pools if pool.clique]
+    if topology.nvlink:
+        yield from _pressed(topology, topology.nvlink, joined)
+    else:
+        for pool in joined:
+            yield from _torn(topology, pool)
 
 
-def _pressed(topology: Topology, level: Level, pool: Pool) -> Iterator[Problem]:
-    held = topology.held(level, pool.name)
-    place = max(held, key=lambda place: held[place])
-    if held[place] > pool.machine.nvlink:
-        message = f"{place} has {held[place]} nodes of {pool.name}, a domain of NVLink joins {pool.machine.nvlink}"
-        pos = topology.at.pos("levels", topology.levels.index(level), "nvlink")
+def _pressed(topology: Topology, level: Level, pools: list[Pool]) -> Iterator[Problem]:
+    """A place is one domain, whatever pools its nodes are of."""
+    pos = topology.at.pos("levels", topology.levels.index(level), "nvlink")
+    if not pools:
+        message = "no pool has machines that NVLink joins, whose nodes tell their domain"
+        yield Problem(pos, ID, message, "leave it out, or write gpuOperatorLabels: true at the pool of such machines")
+        return
+    held: Counter[str] = Counter()
+    for pool in pools:
+        held.update(topology.held(level, pool.name))
+    place, most = max(held, key=lambda place: held[place]), min(pool.machine.nvlink for pool in pools)
+    if held[place] > most:
+        of = ", ".join(pool.name for pool in pools if place in topology.held(level, pool.name))
+        message = f"{place} has {held[place]} nodes of {of}, a domain of NVLink joins {most}"
         yield Problem(pos, ID, message, "write nvlink: true at the level that is the rack")
 
 

@@ -11,6 +11,7 @@ from kwokgen.problem import Problem
 
 ID = "queue-namespace"
 SUMMARY = "A queue of the default scheduler has a namespace for itself"
+WHOLE = True
 SAID = ("cpu", "memory")
 """Pods without a request for these are refused where there is a quota: MissingRequired of
 https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/quota/v1/evaluator/core/pods.go, Constraints."""
@@ -24,10 +25,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         if queue.total and cluster.home(queue.name):
             yield from _silent(cluster, queue)
             yield from _uncounted(cluster, queue)
-        elif queue.total and cluster.queued(queue.name):
-            message = (
-                f'the namespaces of the queue "{queue.name}" are not its own, and a ResourceQuota is of a namespace'
-            )
+        elif queue.total:
+            why = "are not its own" if cluster.queued(queue.name) else "are not known, since it has no jobs"
+            message = f'the namespaces of the queue "{queue.name}" {why}, and a ResourceQuota is of a namespace'
             yield Problem(queue.at.pos("quota"), ID, message, "its quota is left out", "warning")
 
 

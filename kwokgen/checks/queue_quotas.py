@@ -21,7 +21,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         quotas = (quota for queue in cluster.queues.queues for quota in queue.quotas if quota.pool == pool.name)
         for quota in quotas:
             for resource, amount in quota.amounts.items():
-                before, there = given.get(resource, "0"), capacity(pool, resource)
+                before, there = given.get(resource, "0"), capacity(pool, resource, cluster.queues.stock)
                 given[resource] = total((before, amount))
                 if worth(before) <= worth(there) < worth(given[resource]):
                     section = ("resources", resource) if quota.at.raw("resources", resource) else ("gpus",)

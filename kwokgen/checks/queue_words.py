@@ -1,4 +1,4 @@
-"""Words of queues: what the system at hand has no way to say is left out, and told."""
+"""Words of queues and of their jobs: what the system at hand has no way to say is left out, and told."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from kwokgen.model.quota import DEVICES
 from kwokgen.problem import Pos, Problem
 
 ID = "queue-word"
-SUMMARY = "What the blueprint says of queues, the system can say"
+SUMMARY = "What the blueprint says of queues and of places, the system can say"
 WHOLE = True
 WORDS = {
     "borrow.limit": "limit of what is borrowed",
     "claims": "quota of devices",
     "lend": "queue that does not lend",
     "parent": "cohorts within cohorts",
+    "placement": "place of the topology that a gang is within",
     "pools": "quotas of each pool apart",
 }
 
@@ -38,11 +39,11 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _uncounted(cluster: Cluster) -> Iterator[Problem]:
     """Quotas of what the system does not count."""
-    counted = cluster.queues.system.resources
     for quota in (quota for queue in cluster.queues.queues for quota in queue.quotas):
-        for resource in sorted({*quota.amounts} - (counted or {*quota.amounts})):
-            message = f"{cluster.queues.system.name} has no quota of {resource}"
-            yield Problem(quota.at.pos("resources", resource), ID, message, "it is left out", "warning")
+        for resource in quota.uncounted:
+            what = WORDS["claims"] if resource.endswith(DEVICES) else f"quota of {resource}"
+            pos = quota.at.pos("resources", resource) if quota.at.raw("resources", resource) else quota.at.pos("gpus")
+            yield Problem(pos, ID, f"{cluster.queues.system.name} has no {what}", "it is left out", "warning")
 
 
 def _used(cluster: Cluster) -> Iterator[tuple[str, Pos]]:
@@ -51,6 +52,9 @@ def _used(cluster: Cluster) -> Iterator[tuple[str, Pos]]:
         yield from _quotas(queue)
     for cohort in cluster.queues.cohorts:
         yield from _cohort(cohort)
+    for workload in cluster.workloads:
+        if workload.placement:
+            yield "placement", workload.at.key("placement")
 
 
 def _queue(queue: Queue) -> Iterator[tuple[str, Pos]]:
@@ -67,8 +71,6 @@ def _queue(queue: Queue) -> Iterator[tuple[str, Pos]]:
 def _quotas(queue: Queue) -> Iterator[tuple[str, Pos]]:
     seen: set[str] = set()
     for quota in queue.quotas:
-        if any(resource.endswith(DEVICES) for resource in quota.amounts):
-            yield "claims", quota.at.pos()
         if seen & {*quota.amounts}:
             yield "pools", quota.at.pos("pool")
         seen |= {*quota.amounts}

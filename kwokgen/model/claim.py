@@ -8,6 +8,9 @@ from typing import NamedTuple
 from kwokgen.model.device import Opaque
 from kwokgen.model.place import Place
 
+BY_CLASS = "deviceclass.resource.kubernetes.io/"
+"""Begins the extended resource that every DeviceClass has by itself."""
+
 
 class DeviceClass(NamedTuple):
     """A class of devices; `created` is false where the cluster already has it."""

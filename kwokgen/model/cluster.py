@@ -107,6 +107,10 @@ class Cluster(NamedTuple):
         """How many nodes there are."""
         return sum(pool.count for pool in self.pools)
 
+    def priority_class(self, value: int) -> str:
+        """The name of the class of a priority."""
+        return f"{self.name}-priority-{value if value >= 0 else f'minus-{-value}'}"
+
     def queued(self, queue: str) -> tuple[Workload, ...]:
         """The workloads of a queue."""
         return tuple(workload for workload in self.workloads if workload.queue == queue)

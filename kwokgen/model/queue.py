@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from kwokgen.model.amounts import total
 from kwokgen.model.place import Place
+from kwokgen.model.quota import DEVICES, Stock
 
 Form = Literal["default", "kueue", "volcano", "yunikorn", "kai"]
 
@@ -21,7 +22,8 @@ class Trouble(NamedTuple):
 class System(NamedTuple):
     """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind.
 
-    `resources` are all that it has quotas of, None where that is any.
+    `needs` is what else a cluster must have, in words; `reserved` are names of queues of its own. `resources` are all
+    that it has quotas of, None where that is any.
     """
 
     name: str
@@ -29,22 +31,32 @@ class System(NamedTuple):
     release: str
     scheduler: str | None
     namespace: str | None
+    needs: tuple[str, ...]
+    reserved: tuple[str, ...]
     kinds: Mapping[str, str]
     words: frozenset[str]
     resources: frozenset[str] | None
     faults: Mapping[str, Trouble]
 
+    def counts(self, resource: str) -> bool:
+        """Whether it has quotas of a resource."""
+        if resource.endswith(DEVICES):
+            return "claims" in self.words
+        return self.resources is None or resource in self.resources
+
 
 class Quota(NamedTuple):
     """What a queue has of a pool, as canonical quantities by resource; of the `rest` it has all that there is.
 
-    `borrowed` is the most that it may have beyond, by resource of `amounts`; None is without limit.
+    `borrowed` is the most that it may have beyond, by resource of `amounts`; None is without limit. `uncounted` are
+    resources of which the blueprint has an amount, and the system no quotas.
     """
 
     pool: str
     amounts: Mapping[str, str]
     rest: Mapping[str, str]
     borrowed: Mapping[str, str] | None
+    uncounted: tuple[str, ...]
     at: Place
 
     @property
@@ -104,22 +116,41 @@ class Cohort(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """Every queue; `classes` is the resource that devices of a DeviceClass are counted as."""
+    """Every queue, and every cohort after the one that holds it.
+
+    `classes` is the resource that devices of a DeviceClass are counted as, `stock` how many there are.
+    """
 
     system: System
     cohorts: tuple[Cohort, ...]
     queues: tuple[Queue, ...]
     classes: Mapping[str, str]
+    stock: Stock
     at: Place
 
     def named(self, name: str | None) -> Queue | None:
         """The queue of a name."""
         return next((queue for queue in self.queues if queue.name == name), None)
 
+    def path(self, name: str) -> str:
+        """A queue from the root on, through its cohorts."""
+        queue = self.named(name)
+        above = self.above(queue.cohort) if queue and queue.cohort else []
+        return ".".join(["root", *reversed(above), name])
+
+    def within(self, cohort: str) -> tuple[Queue, ...]:
+        """The queues of a cohort, and of those that it holds."""
+        return tuple(queue for queue in self.queues if queue.cohort and cohort in self.above(queue.cohort))
+
     def above(self, cohort: str) -> list[str]:
         """A cohort and those that hold it, the topmost last."""
-        parents = {each.name: each.parent for each in self.cohorts}
-        done = [cohort]
-        while (parent := parents.get(done[-1])) and parent not in done:
-            done.append(parent)
-        return done
+        return chain(self.cohorts, cohort)
+
+
+def chain(cohorts: Iterable[Cohort], cohort: str) -> list[str]:
+    """A cohort and those that hold it, the topmost last."""
+    parents = {each.name: each.parent for each in cohorts}
+    done = [cohort]
+    while (parent := parents.get(done[-1])) and parent not in done:
+        done.append(parent)
+    return done

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from kwokgen.model.amounts import times, total
+from kwokgen.model.claim import BY_CLASS
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
 
@@ -25,12 +27,33 @@ def gpus(pool: Pool) -> str | None:
     return next((of_class(name) for name in whole), None)
 
 
-def capacity(pool: Pool, resource: str) -> str:
+def resources(pool: Pool) -> tuple[str, ...]:
+    """Everything that its nodes have amounts of."""
+    return (*pool.machine.allocatable, *filter(None, [gpus(pool)]))
+
+
+class Stock(NamedTuple):
+    """How many devices of each class a node of each pool has: of `unsure` classes at most so many.
+
+    `resources` are the classes of extended resources.
+    """
+
+    devices: Mapping[str, Mapping[str, int]]
+    resources: Mapping[str, str]
+    unsure: frozenset[str]
+
+    def class_of(self, resource: str) -> str | None:
+        """The class whose devices a resource counts; None where it counts something else."""
+        for begins, ends in ((BY_CLASS, ""), ("", DEVICES)):
+            if resource.startswith(begins) and resource.endswith(ends):
+                return resource.removeprefix(begins).removesuffix(ends)
+        return self.resources.get(resource)
+
+
+def capacity(pool: Pool, resource: str, stock: Stock) -> str:
     """How much all nodes of a pool have together."""
-    if resource.endswith(DEVICES):
-        name = resource.removesuffix(DEVICES)
-        return f"{pool.count * sum(len(devices.offered(name)) for devices in pool.published)}"
-    return times(pool.machine.allocatable.get(resource, "0"), pool.count)
+    devices = stock.devices.get(stock.class_of(resource) or "", {}).get(pool.name, 0)
+    return total(times(amount, pool.count) for amount in (pool.machine.allocatable.get(resource, "0"), f"{devices}"))
 
 
 def asked(workload: Workload, classes: Mapping[str, str]) -> dict[str, str]:

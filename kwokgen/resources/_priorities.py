@@ -8,7 +8,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, priority
+from kwokgen.resources._queues import FILE
 from kwokgen.series import Series, one
 
 
@@ -22,7 +22,7 @@ def classes(cluster: Cluster, kind: str, version: str, by: str) -> Iterator[Seri
         document: dict[str, Any] = {
             "apiVersion": version,
             "kind": kind,
-            "metadata": metadata(cluster, priority(cluster, value)),
+            "metadata": metadata(cluster, cluster.priority_class(value)),
             "value": value,
         }
         yield one(document, file=FILE, at=workload.at, by=by)

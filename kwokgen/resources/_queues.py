@@ -47,22 +47,17 @@ def made(cluster: Cluster, kind: str, meta: dict[str, Any], spec: dict[str, Any]
     return one({"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}, file=FILE, at=at, by=by)
 
 
-def priority(cluster: Cluster, value: int) -> str:
-    """The name of the class of a priority."""
-    return f"{cluster.name}-priority-{value if value >= 0 else f'minus-{-value}'}"
-
-
 def _default(cluster: Cluster, workload: Workload) -> Marks:
     if workload.priority is None:
         return Marks()
-    return Marks(spec={"priorityClassName": priority(cluster, workload.priority)})
+    return Marks(spec={"priorityClassName": cluster.priority_class(workload.priority)})
 
 
 def _kueue(cluster: Cluster, workload: Workload) -> Marks:
     # https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/
     labels = {"kueue.x-k8s.io/queue-name": workload.queue}
     if workload.priority is not None:
-        labels["kueue.x-k8s.io/priority-class"] = priority(cluster, workload.priority)
+        labels["kueue.x-k8s.io/priority-class"] = cluster.priority_class(workload.priority)
     return Marks(job_labels=labels, suspend=True)
 
 
@@ -82,16 +77,9 @@ def _kai(cluster: Cluster, workload: Workload) -> Marks:
 
 def _yunikorn(cluster: Cluster, workload: Workload) -> Marks:
     # https://yunikorn.apache.org/docs/user_guide/labels_and_annotations_in_yunikorn
-    labels = {f"{YUNIKORN}/app-id": Slot("name"), f"{YUNIKORN}/queue": path(cluster, workload.queue)}
+    labels = {f"{YUNIKORN}/app-id": Slot("name"), f"{YUNIKORN}/queue": cluster.queues.path(str(workload.queue))}
     gang = _task_group(cluster, workload) if workload.gang else {}
     return Marks(pod_labels=labels, pod_annotations=gang, spec=_scheduled(cluster, workload))
-
-
-def path(cluster: Cluster, name: str | None) -> str:
-    """A queue of YuniKorn from the root on, through its cohorts."""
-    queue = cluster.queues.named(name)
-    above = cluster.queues.above(queue.cohort) if queue and queue.cohort else []
-    return ".".join(["root", *reversed(above), str(name)])
 
 
 def _task_group(cluster: Cluster, workload: Workload) -> dict[str, str]:

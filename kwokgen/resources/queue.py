@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kwokgen.model.amounts import worth
+from kwokgen.model.amounts import total, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
-from kwokgen.model.queue import Cohort, Queue
+from kwokgen.model.queue import Cohort, Queue, Queues
 from kwokgen.resources._common import metadata
 from kwokgen.resources._queues import made, served
 from kwokgen.series import Series
@@ -28,7 +28,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
     """The cohorts, which hold queues, then the queues."""
     if served(cluster, "volcano"):
         for cohort in cluster.queues.cohorts:
-            yield _made(cluster, cohort.name, cohort.at, _of_cohort(cohort))
+            yield _made(cluster, cohort.name, cohort.at, _of_cohort(cluster.queues, cohort))
         for queue in cluster.queues.queues:
             yield _made(cluster, queue.name, queue.at, _of_volcano(queue))
     if served(cluster, "kai"):
@@ -39,20 +39,32 @@ def _made(cluster: Cluster, name: str, at: Place, spec: dict[str, Any]) -> Serie
     return made(cluster, KIND, metadata(cluster, name), spec, at=at, by=__name__)
 
 
-def _of_cohort(cohort: Cohort) -> dict[str, Any]:
-    return _shared(cohort.parent, cohort.weight)
+def _of_cohort(queues: Queues, cohort: Cohort) -> dict[str, Any]:
+    """What its queues have together: the webhook refuses those that have more than the queue above them."""
+    held = queues.within(cohort.name)
+    deserved, most = _sums(queue.total for queue in held), _sums(queue.most for queue in held)
+    # A queue without a bound has none that is summed.
+    bounds = {name: most[name] for name in most if all(name in queue.most for queue in held)}
+    guarantee = _sums(queue.total for queue in held if not queue.lends)
+    return _shared(cohort.parent, cohort.weight) | _amounts(deserved, bounds, guarantee)
+
+
+def _sums(each: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    done: dict[str, str] = {}
+    for amounts in each:
+        done |= {name: total((done.get(name, "0"), amount)) for name, amount in amounts.items()}
+    return done
 
 
 def _of_volcano(queue: Queue) -> dict[str, Any]:
+    guarantee = {} if queue.lends else queue.total
+    return _shared(queue.cohort, queue.weight) | _amounts(queue.total, queue.most, guarantee)
+
+
+def _amounts(deserved: dict[str, str], most: dict[str, str], guarantee: dict[str, str]) -> dict[str, Any]:
     """https://github.com/volcano-sh/apis/blob/v1.14.0/pkg/apis/scheduling/v1beta1/types.go, QueueSpec."""
-    spec = _shared(queue.cohort, queue.weight)
-    if queue.total:
-        spec["deserved"] = queue.total
-    if queue.most:
-        spec["capability"] = queue.most
-    if not queue.lends and queue.total:
-        spec["guarantee"] = {"resource": queue.total}
-    return spec
+    said = {"deserved": deserved, "capability": most, "guarantee": {"resource": guarantee} if guarantee else {}}
+    return {key: amounts for key, amounts in said.items() if amounts}
 
 
 def _shared(parent: str | None, weight: int | None) -> dict[str, Any]:

@@ -172,6 +172,30 @@ def test_claims_of_all_classes_of_a_driver_are_counted_as_its_gpus(tmp_path: Pat
     assert group["flavors"][0]["resources"] == [{"name": "gpu.nvidia.com/devices", "nominalQuota": "3"}]
 
 
+def test_what_is_left_out_is_not_written(tmp_path: Path) -> None:
+    done = rendered(tmp_path, CLAIMS.replace("system: kueue", "system: volcano"))
+    assert yaml.safe_load(objects(done)["Queue", "", "q"])["spec"] == {"weight": 2, "reclaimable": True}
+
+
+UNUSED = """
+pools:
+- {name: g, count: 2, machine: {cpu: 8, memory: 8Gi}, gpus: {model: l40s, count: 4}}
+- {name: c, count: 1, machine: {cpu: 4, pods: 10}}
+queues: {system: kueue, list: [{name: all}, {name: some, quota: [{pool: g, gpus: 2}]}]}
+"""
+
+
+def test_a_queue_without_jobs_takes_any_that_come(tmp_path: Path) -> None:
+    """Kueue lets in nothing that asks for what a queue does not cover."""
+    done = objects(rendered(tmp_path, UNUSED))
+    (group,) = yaml.safe_load(done["ClusterQueue", "", "all"])["spec"]["resourceGroups"]
+    assert group["coveredResources"] == ["cpu", "memory", "pods", "gpu.nvidia.com/devices"]
+    found = {each["name"]: [one["nominalQuota"] for one in each["resources"]] for each in group["flavors"]}
+    assert found == {"t-g": ["16", "16Gi", "220", "8"], "t-c": ["4", "0", "10", "0"]}
+    (group,) = yaml.safe_load(done["ClusterQueue", "", "some"])["spec"]["resourceGroups"]
+    assert [one["nominalQuota"] for one in group["flavors"][0]["resources"]] == ["16", "16Gi", "220", "2"]
+
+
 TAKEN = """
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
