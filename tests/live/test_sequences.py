@@ -22,7 +22,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
-from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, nodes, rendered
+from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, events, nodes, rendered
 from tests.live.test_playing import restart, running_pods, until
 
 pytestmark = pytest.mark.live
@@ -195,7 +195,7 @@ def test_faults_that_are_repeated_and_that_follow_one_another(
         ready = [state for state, _ in watch.changes("a-0", lambda each: each.ready)]
         assert ready == ["True", "False", "True", "False", "True", "Unknown", "True", "False", "True"]
         joined(watch)
-        assert counted(cluster) == begun(watch)
+        assert counted(cluster, live) == begun(watch)
         left(cluster, live)
         assert errors_of_kwok(cluster, live) == []
 
@@ -252,10 +252,10 @@ def joined(watch: Watch) -> None:
         assert due <= age <= due + LATE
 
 
-def counted(cluster: Cluster) -> dict[str, int]:
+def counted(cluster: Cluster, live: Bundle) -> dict[str, int]:
     """How many events of its faults each node has; the controller manager has one of the same reason as well."""
     found: Counter[str] = Counter()
-    for event in cluster.get("events", "-n", "default"):
+    for event in events(cluster, live):
         own = event["source"].get("component", "").startswith("kwok")
         if own and event["reason"] in {"NodeNotReady", "NodeNotSchedulable", "GPUDriverUpgrade", "XidError"}:
             found[event["involvedObject"]["name"]] += event.get("count", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from bench.live import breaking
 from kwokgen.pipeline import Rendered
 from kwokgen.timeline import timeline
 from tests.unit.rendering import blueprint, command, documents, problems, rendered
@@ -497,3 +499,15 @@ def test_the_timeline_is_in_order(tmp_path: Path) -> None:
         ("by hand", "h", 1, ("a-0",)),
         ("by hand", "h", 1, ("a-0",)),
     ]
+
+
+def test_one_more_node_changes_few_lines(tmp_path: Path) -> None:
+    """Of a thousand with 1 % of XID 79, 5 % that flap and 2 % of pods that fail: its own, and those of a place that moved to it."""
+    few, many = (lines(rendered(tmp_path, breaking.spec(nodes))) for nodes in (1_000, 1_001))
+    assert few.total() > 40_000
+    assert 0 < (many - few).total() < 80
+    assert (few - many).total() < 20
+
+
+def lines(done: Rendered) -> Counter[str]:
+    return Counter(b"".join(done.bundle().stream()).decode().splitlines())
