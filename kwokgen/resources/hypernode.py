@@ -37,7 +37,7 @@ def _columns(cluster: Cluster, topology: Topology, level: Level) -> dict[str, Co
 
 
 def _runs(cluster: Cluster, topology: Topology, level: Level) -> Iterator[Run]:
-    """A shape for each number of places within; a place of none has no members, which the server refuses."""
+    """A shape for each number of places within."""
     if level is topology.levels[-1]:
         labels = {INSTANCE: cluster.name, level.keys[0]: Slot("value")}
         member = {"type": "Node", "selector": {"labelMatch": {"matchLabels": labels}}}
@@ -48,8 +48,7 @@ def _runs(cluster: Cluster, topology: Topology, level: Level) -> Iterator[Run]:
     shapes = {count: _shape(cluster, topology, level, _members(below, count)) for count in {*within.values()}}
     for count, places in groupby(range(len(level.places)), key=lambda index: within[level.places[index]]):
         indexes = [*places]
-        if count:
-            yield Run(shapes[count], indexes[0], indexes[-1])
+        yield Run(shapes[count], indexes[0], indexes[-1])
 
 
 def _members(below: Level, count: int) -> list[dict[str, Any]]:
