@@ -14,8 +14,12 @@ from kwokgen.problem import Problem, Related
 ID = "queue-topology"
 SUMMARY = "The queue system can find a place for each job of its queues"
 CLAIMS = "claims-within-a-topology"
-OWN = ("kueue.x-k8s.io/podset-", "kai.scheduler/topology", "volcano.sh/network-topology-")
-"""How the annotations begin that say a placement."""
+OWN = (
+    *(f"kueue.x-k8s.io/podset-{how}-topology" for how in ("preferred", "required", "unconstrained")),
+    *(f"kai.scheduler/topology{more}" for more in ("", "-preferred-placement", "-required-placement")),
+    *(f"volcano.sh/network-topology-{more}" for more in ("highest-tier", "mode")),
+)
+"""Annotations that say a placement."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
@@ -35,7 +39,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 def _patched(cluster: Cluster, topology: Topology) -> Iterator[Problem]:
     """Patches of the labels that tell a node's place: of other values there are other places than the blueprint's."""
     keys = {HOSTNAME, *(level.keys[0] for level in topology.levels if level.keys)}
-    for patch in cluster.patches if cluster.queues.system.form != "default" else ():
+    for patch in cluster.patches:
         meta = patch.merge.get("metadata") if patch.kind == "Node" else None
         labels = meta.get("labels") if isinstance(meta, dict) else None
         for key in sorted(keys & labels.keys()) if isinstance(labels, dict) else ():
@@ -57,28 +61,31 @@ def _untold(cluster: Cluster, topology: Topology) -> Iterator[Problem]:
 
 
 def _said_twice(workload: Workload) -> Iterator[Problem]:
-    for key in workload.annotations if workload.placement else ():
-        if key.startswith(OWN):
+    """Without a placement too: by it alone Kueue's flavors name no topology, and refuse the job."""
+    for key in workload.annotations:
+        if key in OWN:
             message = f'the annotation "{key}" says a placement, as placement does'
-            yield Problem(workload.at.key("annotations", key), ID, message, "leave out one of them")
+            yield Problem(workload.at.key("annotations", key), ID, message, "leave it out, and write placement")
 
 
 def _claims(cluster: Cluster, workload: Workload) -> Iterator[Problem]:
     """Devices are no resource of a node, so that Kueue finds none with room for them."""
-    trouble = cluster.queues.system.faults.get(CLAIMS)
+    system = cluster.queues.system
+    if (trouble := system.faults.get(CLAIMS)) is None:
+        return
+    message = f"{system.name}: {trouble.summary[0].lower()}{trouble.summary[1:]}"
+    hint = "expose the GPUs as an extended resource, or leave out every placement"
     placed = next(each for each in cluster.workloads if each.placement)
-    for index, claim in enumerate(workload.claims if trouble else ()):
-        if trouble and not claim.shared and not claim.of_gang:
-            message = f"{cluster.queues.system.name}: {trouble.summary[0].lower()}{trouble.summary[1:]}"
-            hint = "expose the GPUs as an extended resource, or leave out every placement"
-            why = Related(placed.at.pos("placement"), "makes Kueue choose the nodes of all jobs")
-            yield Problem(
-                workload.at.pos("claims", index), ID, message, hint, "error" if trouble.refuses else "warning", (why,)
-            )
+    why = (Related(placed.at.pos("placement"), "makes Kueue choose the nodes of all jobs"),)
+    for index, claim in enumerate(workload.claims):
+        if not claim.shared and not claim.of_gang:
+            pos = workload.at.pos("claims", index)
+            yield Problem(pos, ID, message, hint, "error" if trouble.refuses else "warning", why)
 
 
 def _nothing(cluster: Cluster, workload: Workload) -> Iterator[Problem]:
-    """A job gets its nodes with the flavor of what it asks for."""
-    if workload.placement and not asked(workload, cluster.queues.classes):
+    """A job gets its nodes with the flavor of what it asks for; every pod asks for the room of one, where that is counted."""
+    queue = cluster.queues.named(workload.queue)
+    if queue and "pods" not in queue.total and not asked(workload, cluster.queues.classes):
         message = "pods that ask for nothing get no flavor of Kueue, and no place with it"
         yield Problem(workload.at.pos("placement"), ID, message, "write gpus, or container.resources")

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,6 @@ from tests.live.test_queues import (
     all_but_jobs,
     completes,
     conditions,
-    let_in,
     names_of,
     pods_of,
     settles,
@@ -96,20 +96,41 @@ def test_more_than_any_leaf_is_refused_and_waits_for_ever_where_it_is_forced(
     with pytest.raises(KwokgenError, match="5 pods at once fit no leaf: the most is 4, in spine-0/leaf-0"):
         written("tas", cluster.minor, tmp_path / "tas", SPEC.replace("PODS", "5"))
     completes(cluster, placed, "anywhere", 1)
-    (job,) = [copy.deepcopy(each) for each in documents(placed.folder, JOBS) if each["metadata"]["name"] == "train-0"]
-    job["metadata"]["name"] = "forced-0"
+    job = a_job(placed, "train-0", "forced-0")
     job["spec"] |= {"completions": 5, "parallelism": 5}
+    assert 'topology "tas" allows to fit only 4 out of 5 pod(s)' in refusal(cluster, placed, job)
+
+
+def test_pods_that_ask_for_nothing_are_refused_and_wait_for_ever_where_they_are_forced(
+    cluster: Cluster, placed: Bundle, tmp_path: Path
+) -> None:
+    nothing = SPEC.replace(", container: {resources: {cpu: 62}}", "").replace("PODS", "4")
+    with pytest.raises(KwokgenError, match="pods that ask for nothing get no flavor"):
+        written("tas", cluster.minor, tmp_path / "tas", nothing)
+    job = a_job(placed, "anywhere-0", "bare-0")
+    del job["spec"]["template"]["spec"]["containers"][0]["resources"]
+    assert "no TAS flavor assigned" in refusal(cluster, placed, job)
+
+
+def a_job(live: Bundle, name: str, called: str) -> dict[str, Any]:
+    """A job of the bundle by another name."""
+    (found,) = [copy.deepcopy(each) for each in documents(live.folder, JOBS) if each["metadata"]["name"] == name]
+    found["metadata"]["name"] = called
+    return found
+
+
+def refusal(cluster: Cluster, live: Bundle, job: dict[str, Any]) -> str:
+    """Why Kueue does not let a job in, which it does not for a while."""
+    name = job["metadata"]["name"]
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(job))
-    until(lambda: "QuotaReserved" in waits(cluster, placed), SECONDS, "Kueue has looked at it")
-    assert 'topology "tas" allows to fit only 4 out of 5 pod(s)' in waits(cluster, placed)["QuotaReserved"]["message"]
-    stays(cluster, placed, "forced", 0)
-    assert let_in(cluster, placed, "forced") == 0
-    assert pods_of(cluster, placed, "forced") == []
+    until(lambda: looked_at(cluster, live, name), SECONDS, "Kueue has looked at it")
+    stays(cluster, live, name.removesuffix("-0"), 0)
+    assert pods_of(cluster, live, name) == []
+    said: str = conditions(cluster, live, name)["QuotaReserved"]["message"]
+    return said
 
 
-def waits(cluster: Cluster, live: Bundle) -> dict[str, dict[str, str]]:
-    """The conditions of the forced job's Workload, once it has any."""
-    found = cluster.get("workloads.kueue.x-k8s.io", "-n", live.name)
-    if not any(each["metadata"]["ownerReferences"][0]["name"] == "forced-0" and each.get("status") for each in found):
-        return {}
-    return conditions(cluster, live, "forced-0")
+def looked_at(cluster: Cluster, live: Bundle, job: str) -> bool:
+    workloads = cluster.get("workloads.kueue.x-k8s.io", "-n", live.name)
+    found = (each for each in workloads if each["metadata"]["ownerReferences"][0]["name"] == job)
+    return any(each.get("status", {}).get("conditions") for each in found)
