@@ -84,8 +84,8 @@ def _claims(cluster: Cluster, workload: Workload) -> Iterator[Problem]:
 
 
 def _nothing(cluster: Cluster, workload: Workload) -> Iterator[Problem]:
-    """A job gets its nodes with the flavor of what it asks for; every pod asks for the room of one, where that is counted."""
-    queue = cluster.queues.named(workload.queue)
+    """A job gets its place with the flavor of what it asks for; every pod asks for the room of one, where that is counted."""
+    queue = cluster.queues.named(workload.queue) if workload.placement else None
     if queue and "pods" not in queue.total and not asked(workload, cluster.queues.classes):
         message = "pods that ask for nothing get no flavor of Kueue, and no place with it"
         yield Problem(workload.at.pos("placement"), ID, message, "write gpus, or container.resources")

@@ -101,17 +101,6 @@ def test_more_than_any_leaf_is_refused_and_waits_for_ever_where_it_is_forced(
     assert 'topology "tas" allows to fit only 4 out of 5 pod(s)' in refusal(cluster, placed, job)
 
 
-def test_pods_that_ask_for_nothing_are_refused_and_wait_for_ever_where_they_are_forced(
-    cluster: Cluster, placed: Bundle, tmp_path: Path
-) -> None:
-    nothing = SPEC.replace(", container: {resources: {cpu: 62}}", "").replace("PODS", "4")
-    with pytest.raises(KwokgenError, match="pods that ask for nothing get no flavor"):
-        written("tas", cluster.minor, tmp_path / "tas", nothing)
-    job = a_job(placed, "anywhere-0", "bare-0")
-    del job["spec"]["template"]["spec"]["containers"][0]["resources"]
-    assert "no TAS flavor assigned" in refusal(cluster, placed, job)
-
-
 def a_job(live: Bundle, name: str, called: str) -> dict[str, Any]:
     """A job of the bundle by another name."""
     (found,) = [copy.deepcopy(each) for each in documents(live.folder, JOBS) if each["metadata"]["name"] == name]
