@@ -21,8 +21,11 @@ OURS = {
     ("kueue.x-k8s.io", "LocalQueue"): "kueue/localqueue",
     ("kueue.x-k8s.io", "ResourceFlavor"): "kueue/resourceflavor",
     ("kueue.x-k8s.io", "WorkloadPriorityClass"): "kueue/workloadpriorityclass",
+    ("kueue.x-k8s.io", "Topology"): "kueue/topology",
     ("scheduling.run.ai", "Queue"): "kai/queue",
+    ("kai.scheduler", "Topology"): "kai/topology",
     ("scheduling.volcano.sh", "Queue"): "volcano/queue",
+    ("topology.volcano.sh", "HyperNode"): "volcano/hypernode",
 }
 """Schemas that kwokgen ships, by group and kind."""
 Finding = tuple[tuple[str | int, ...], str]

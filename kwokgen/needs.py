@@ -90,7 +90,7 @@ def used(cluster: Cluster) -> Iterator[Use]:
     yield from _classes(cluster)
     yield from _claims(cluster)
     for workload in cluster.workloads if cluster.own_gangs else ():
-        yield from _gang(workload)
+        yield from _gang(workload, placed=cluster.queues.place)
 
 
 def _devices(devices: Devices) -> Iterator[Use]:
@@ -153,10 +153,11 @@ def _claims(cluster: Cluster) -> Iterator[Use]:
                 yield from _ask(ask)
 
 
-def _gang(workload: Workload) -> Iterator[Use]:
+def _gang(workload: Workload, *, placed: bool) -> Iterator[Use]:
+    """What of gangs a workload needs; one that a queue system has placed needs no place of the scheduler."""
     if workload.gang:
         yield "gangs", workload.at.pos("gang")
-        if workload.placement:
+        if workload.placement and not placed:
             yield "gang-topology", workload.at.pos("placement", "within")
         for index, claim in enumerate(workload.claims):
             if claim.of_gang:

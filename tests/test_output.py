@@ -32,8 +32,8 @@ ORDER = (
     {"DeviceTaintRule"},
     {"ResourceClaim", "ResourceClaimTemplate"},
     {
-        *("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "WorkloadPriorityClass"),
-        *("PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
+        *("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology", "WorkloadPriorityClass"),
+        *("HyperNode", "PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
     },
     {"PodGroup", "Workload"},
     {"Job"},

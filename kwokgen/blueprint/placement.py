@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from kwokgen.blueprint.scope import Data, Scope
 from kwokgen.model.place import Place
+from kwokgen.model.queue import Queues
 from kwokgen.model.topology import Topology
 from kwokgen.model.workload import Placement
 from kwokgen.problem import unknown
 
 
-def placement(scope: Scope, item: Data, at: Place, topology: Topology | None) -> Placement | None:
-    """What a workload says of it, if it can be said to Kubernetes' own gangs."""
+def placement(scope: Scope, item: Data, at: Place, topology: Topology | None, queues: Queues) -> Placement | None:
+    """What a workload says of it, if it can be said to what finds the places."""
     if "placement" not in item:
         return None
     written, where = item["placement"], at.below("placement")
@@ -27,10 +28,12 @@ def placement(scope: Scope, item: Data, at: Place, topology: Topology | None) ->
         message = f'no scheme of the topology has a label for the level "{level.name}"'
         scope.fail(where.pos("within"), "placement", message, "add a scheme that has one, or a key of your own")
         return None
-    if not item["gang"] and scope.intact(at):
+    # Kueue lets in all pods of a job that run at once, or none.
+    as_one = item["gang"] or (queues.place and queues.system.form == "kueue")
+    if not as_one and scope.intact(at):
         message = "the scheduler puts pods into one place only as a gang"
         scope.fail(at.key("placement"), "placement", message, "write gang: true")
-    if not written["required"]:
+    if not written["required"] and not queues.place:
         message = "gangs of Kubernetes itself have no place that is only preferred"
         scope.fail(where.pos("required"), "placement", message, "write required: true, or leave out placement")
-    return Placement(level.name, level.keys[0])
+    return Placement(level.name, level.keys[0], written["required"])

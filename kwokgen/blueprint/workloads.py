@@ -75,7 +75,7 @@ class Parts:
             pods=item["pods"],
             parallelism=self._parallelism(item, at),
             gang=item["gang"],
-            placement=placement(self.scope, item, at, self.topology),
+            placement=placement(self.scope, item, at, self.topology, self.queues),
             pools=pools,
             all_pools="pools" not in item,
             tolerations=_tolerations(pools),

@@ -122,6 +122,14 @@ class Cluster(NamedTuple):
         return homes.pop() if len(homes) == 1 and not homes & others else None
 
     @property
+    def places_by_queue(self) -> bool:
+        """Whether the queue system finds a place for some job: Kueue then does so for every job, asked or not.
+
+        Flavors of one queue that name a topology beside others that do not would be closed to the jobs without placement.
+        """
+        return self.queues.place and any(workload.placement for workload in self.workloads)
+
+    @property
     def own_gangs(self) -> bool:
         """Whether gangs are Kubernetes' own, and not those of another scheduler."""
         return not self.queues.queues or self.queues.system.scheduler is None

@@ -128,6 +128,11 @@ class Queues(NamedTuple):
     stock: Stock
     at: Place
 
+    @property
+    def place(self) -> bool:
+        """Whether the system finds the places of the jobs, and not Kubernetes' own scheduler."""
+        return bool(self.queues) and self.system.form != "default" and "placement" in self.system.words
+
     def named(self, name: str | None) -> Queue | None:
         """The queue of a name."""
         return next((queue for queue in self.queues if queue.name == name), None)

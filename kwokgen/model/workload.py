@@ -27,10 +27,14 @@ class Container(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """That pods are all in one place of a level of the topology, which nodes tell by the label `key`."""
+    """That pods are all in one place of a level of the topology, which nodes tell by the label `key`.
+
+    One that is not `required` is given up where no place has room.
+    """
 
     within: str
     key: str
+    required: bool
 
 
 class Workload(NamedTuple):

@@ -10,6 +10,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.queue import Form
 from kwokgen.model.workload import Workload
+from kwokgen.resources import _places
 from kwokgen.resources._common import affinity, toleration
 from kwokgen.series import Series, Slot, one
 
@@ -33,7 +34,11 @@ class Marks(NamedTuple):
 def marks(cluster: Cluster, workload: Workload) -> Marks:
     """Those of a workload in its queue; of its priority alone where it has none."""
     form = cluster.queues.system.form if workload.queue else "default"
-    return _MARKS[form](cluster, workload)
+    done = _MARKS[form](cluster, workload)
+    return done._replace(
+        job_annotations={**done.job_annotations, **_places.of_job(cluster, workload)},
+        pod_annotations={**done.pod_annotations, **_places.of_pods(cluster, workload)},
+    )
 
 
 def served(cluster: Cluster, form: Form) -> bool:

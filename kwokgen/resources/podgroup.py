@@ -24,16 +24,18 @@ def updatable(path: tuple[str, ...], group: Mapping[str, Any]) -> bool:
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each job with a gang; the first minor with gangs has Workloads for them."""
-    yield from gangs(cluster, KIND, __name__, _spec)
+    placed = cluster.queues.place
+    yield from gangs(cluster, KIND, __name__, lambda workload: _spec(workload, placed=placed))
 
 
-def _spec(workload: Workload) -> dict[str, Any]:
+def _spec(workload: Workload, *, placed: bool) -> dict[str, Any]:
     policy = {"schedulingPolicy": {"gang": {"minCount": workload.parallelism}}}
-    return policy | _constraints(workload) | _claims(workload)
+    return policy | _constraints(workload, placed=placed) | _claims(workload)
 
 
-def _constraints(workload: Workload) -> dict[str, Any]:
-    place = workload.placement
+def _constraints(workload: Workload, *, placed: bool) -> dict[str, Any]:
+    """None beside those of a queue system, which has placed the gang."""
+    place = None if placed else workload.placement
     return {"schedulingConstraints": {"topology": [{"key": place.key}]}} if place else {}
 
 

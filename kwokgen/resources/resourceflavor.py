@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, POOL
@@ -11,7 +12,15 @@ from kwokgen.resources._queues import made, served
 from kwokgen.series import Series
 
 KIND = "ResourceFlavor"
-IMMUTABLE: tuple[tuple[str, ...], ...] = ()
+IMMUTABLE = (("spec", "topologyName"), ("spec", "nodeLabels"), ("spec", "tolerations"))
+"""https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/apis/kueue/v1beta2/resourceflavor_types.go, ResourceFlavorSpec."""
+BESIDE = (("spec", "topologyName"),)
+
+
+def updatable(path: tuple[str, ...], flavor: Mapping[str, Any]) -> bool:
+    """Whether an update can make an immutable path what it is in `flavor`: where no topology is named."""
+    spec = flavor.get("spec")
+    return path != ("spec", "topologyName") and isinstance(spec, dict) and "topologyName" not in spec
 
 
 def build(cluster: Cluster) -> Iterator[Series]:
@@ -22,6 +31,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             spec = {
                 "nodeLabels": {INSTANCE: cluster.name, POOL: pool.name},
                 **({"tolerations": [toleration(taint) for taint in pool.taints]} if pool.taints else {}),
+                **({"topologyName": cluster.name} if cluster.places_by_queue else {}),
             }
             meta = metadata(cluster, named(cluster, pool.name))
             yield made(cluster, KIND, meta, spec, at=pool.at, by=__name__)

@@ -55,6 +55,7 @@ KINDS = {
     "cohort": "cohorts",
     "localqueue": "localqueues",
     "resourceflavor": "resourceflavors",
+    "topology": "topologies",
     "workloadpriorityclass": "workloadpriorityclasses",
 }
 RULED = ("effect", "operator")

@@ -224,6 +224,31 @@ kind: WorkloadPriorityClass
 metadata: {name: high}
 value: 1000
 ---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: gpu-topo}
+spec: {levels: [{nodeLabel: topology.kubernetes.io/zone}, {nodeLabel: fabric.topograph.run/tier-0}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {name: t}
+spec: {levels: [{nodeLabel: fabric.topograph.run/tier-0}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: topology.volcano.sh/v1alpha1
+kind: HyperNode
+metadata: {name: rack-0}
+spec:
+  tier: 1
+  tierName: rack
+  members: [{type: Node, selector: {labelMatch: {matchLabels: {fabric.topograph.run/tier-0: sw11}}}}]
+---
+apiVersion: topology.volcano.sh/v1alpha1
+kind: HyperNode
+metadata: {name: spine-0}
+spec:
+  tier: 2
+  members: [{type: HyperNode, selector: {exactMatch: {name: rack-0}}}]
+---
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
 metadata: {name: q}
@@ -251,7 +276,7 @@ def test_our_schemas_take_what_the_systems_take_and_no_field_renamed(document: d
         assert list(findings(misspelt(document, path), "1.37")) != [], path
 
 
-FREE = {"metadata", "nodeLabels", "capability"}
+FREE = {"metadata", "nodeLabels", "capability", "matchLabels"}
 """Keys whose content has names of one's own."""
 
 

@@ -1,0 +1,61 @@
+"""What jobs and their pods say of the place that their queue system is to find for them, and which objects it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import HOSTNAME
+from kwokgen.model.topology import Level, Topology
+from kwokgen.model.workload import Workload
+
+KAI = "kai.scheduler"
+
+
+def levels(topology: Topology) -> list[dict[str, str]]:
+    """The label of each level that has one, from the widest on, and last that of the node itself.
+
+    With any other label last, Kueue looks at no taint of a node:
+    https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/pkg/cache/scheduler/tas_flavor_snapshot.go, fillInLeafCounts
+    """
+    keys = [level.keys[0] for level in topology.levels if level.keys]
+    return [{"nodeLabel": key} for key in (*keys, HOSTNAME)]
+
+
+def tier(topology: Topology, level: Level) -> int:
+    """How far a level is from the nodes: the narrowest is 1."""
+    return len(topology.levels) - topology.levels.index(level)
+
+
+def of_job(cluster: Cluster, workload: Workload) -> Mapping[str, str]:
+    """Annotations of the job: KAI reads them there.
+
+    https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/topology/README.md
+    """
+    place = workload.placement
+    if place is None or not cluster.queues.place or cluster.queues.system.form != "kai":
+        return {}
+    how = "required" if place.required else "preferred"
+    return {f"{KAI}/topology": cluster.name, f"{KAI}/topology-{how}-placement": place.key}
+
+
+def of_pods(cluster: Cluster, workload: Workload) -> Mapping[str, str]:
+    """Annotations of the pods: Kueue and Volcano read them there.
+
+    https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/apis/kueue/v1beta2/topology_types.go
+    https://github.com/volcano-sh/apis/blob/v1.14.0/pkg/apis/topology/v1alpha1/labels.go
+    """
+    place, topology = workload.placement, cluster.topology
+    if place is None or topology is None or not cluster.queues.place:
+        return {}
+    if cluster.queues.system.form == "kueue":
+        return {f"kueue.x-k8s.io/podset-{'required' if place.required else 'preferred'}-topology": place.key}
+    if cluster.queues.system.form == "volcano":
+        return _of_volcano(topology, place.within, required=place.required)
+    return {}
+
+
+def _of_volcano(topology: Topology, within: str, *, required: bool) -> dict[str, str]:
+    level = topology.level(within)
+    mode = {"volcano.sh/network-topology-mode": "hard" if required else "soft"}
+    return mode | ({"volcano.sh/network-topology-highest-tier": f"{tier(topology, level)}"} if level else {})
