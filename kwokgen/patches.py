@@ -36,6 +36,7 @@ FIXED_OF = {
     "ConfigMap": (("data",),),
     "Deployment": (("spec", "template", "spec", "affinity"),),
     "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
+    "JobSet": (("spec", "replicatedJobs"),),
     "Node": (
         ("status", "capacity"),
         ("status", "allocatable"),
@@ -46,6 +47,7 @@ FIXED_OF = {
 }
 
 ELSEWHERE = {
+    ("spec", "replicatedJobs"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",

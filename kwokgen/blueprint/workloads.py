@@ -20,7 +20,7 @@ from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
 from kwokgen.model.taint import Taint
 from kwokgen.model.topology import Topology
-from kwokgen.model.workload import Container, Workload
+from kwokgen.model.workload import Container, Kind, Workload
 from kwokgen.problem import Pos, quoted
 
 
@@ -57,9 +57,10 @@ class Parts:
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
+        self._takes(entries.workload(fact), item, at)
         made = Workload(
             name=item["name"],
-            kind=item["kind"],
+            kind=entries.workload(fact),
             namespace=namespace,
             count=item["count"],
             pods=item["pods"],
@@ -88,6 +89,16 @@ class Parts:
             at=at,
         )
         return failing(self.scope, made, item, self.seed)
+
+    def _takes(self, kind: Kind, item: Data, at: Place) -> None:
+        """Jobs of a queue whose system does not know them would pass it by, or wait for ever."""
+        system = self.queues.system.form
+        if self.queues.queues and kind.systems is not None and system not in kind.systems:
+            message = f"{self.queues.system.name} is not known to take workloads of the kind {kind.name}"
+            self.scope.fail(at.pos("kind"), "workload", message, f"systems that do: {quoted(kind.systems)}")
+        if kind.letter and not item["name"][:1].isalpha() and self.scope.intact(at):
+            message = f"names of the kind {kind.name} begin with a letter"
+            self.scope.fail(at.pos("name"), "workload", message, "they become DNS labels of Services")
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}

@@ -32,6 +32,21 @@ class Placement(NamedTuple):
     key: str
 
 
+class Kind(NamedTuple):
+    """A sort of workload; `needs` is what a cluster must have for it, beside Kubernetes.
+
+    `waits` is what `kubectl wait` is told until jobs are done, `pod` the longest label that is made of a job's name and
+    a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all.
+    """
+
+    name: str
+    needs: str
+    waits: str
+    pod: str
+    letter: bool
+    systems: frozenset[str] | None
+
+
 class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
@@ -40,7 +55,7 @@ class Workload(NamedTuple):
     """
 
     name: str
-    kind: str
+    kind: Kind
     namespace: str
     count: int  # type: ignore[assignment]  # over the method of tuples
     pods: int
