@@ -16,6 +16,7 @@ from kwokgen.series import Document
 OURS = {
     ("kwok.x-k8s.io", "Stage"): "kwok/stage",
     ("config.kwok.x-k8s.io", "KwokConfiguration"): "kwok/kwokconfiguration",
+    ("workload.codeflare.dev", "AppWrapper"): "appwrapper/appwrapper",
     ("jobset.x-k8s.io", "JobSet"): "jobset/jobset",
     ("kueue.x-k8s.io", "ClusterQueue"): "kueue/clusterqueue",
     ("kueue.x-k8s.io", "Cohort"): "kueue/cohort",

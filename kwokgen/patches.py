@@ -33,6 +33,7 @@ FIXED_OF = {
         ("spec", "perDeviceNodeSelection"),
         ("metadata", "labels", "kwokgen.io/pool"),
     ),
+    "AppWrapper": (("spec", "components"),),
     "ConfigMap": (("data",),),
     "Deployment": (("spec", "template", "spec", "affinity"),),
     "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
@@ -47,6 +48,7 @@ FIXED_OF = {
 }
 
 ELSEWHERE = {
+    ("spec", "components"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
     ("spec", "replicatedJobs"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",

@@ -11,6 +11,10 @@ from tests.live.rendering import written
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
 DEFINITIONS = {
+    "appwrapper": (
+        "github.com/project-codeflare/appwrapper",
+        "config/crd/bases/workload.codeflare.dev_appwrappers.yaml",
+    ),
     "jobset": ("sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
 }
 """By kind, the module that Kueue's pins and the definition in it."""
