@@ -17,6 +17,7 @@ OURS = {
     ("kwok.x-k8s.io", "Stage"): "kwok/stage",
     ("config.kwok.x-k8s.io", "KwokConfiguration"): "kwok/kwokconfiguration",
     ("workload.codeflare.dev", "AppWrapper"): "appwrapper/appwrapper",
+    ("kubeflow.org", "PyTorchJob"): "kubeflow/pytorchjob",
     ("jobset.x-k8s.io", "JobSet"): "jobset/jobset",
     ("kueue.x-k8s.io", "ClusterQueue"): "kueue/clusterqueue",
     ("kueue.x-k8s.io", "Cohort"): "kueue/cohort",

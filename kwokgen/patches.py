@@ -38,6 +38,12 @@ FIXED_OF = {
     "Deployment": (("spec", "template", "spec", "affinity"),),
     "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
     "JobSet": (("spec", "replicatedJobs"),),
+    "PyTorchJob": (
+        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "affinity"),
+        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "tolerations"),
+        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "affinity"),
+        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "tolerations"),
+    ),
     "Node": (
         ("status", "capacity"),
         ("status", "allocatable"),

@@ -54,6 +54,8 @@ class Parts:
         self.scope.find(dict.fromkeys(self.namespaces, True), namespace, at.pos("namespace"), "namespace")
         pools = self._pools(item, at)
         claims = self._claims(item, at, namespace)
+        if fact:
+            item = self._called(entries.workload(fact), item, at)
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
@@ -89,6 +91,16 @@ class Parts:
             at=at,
         )
         return failing(self.scope, made, item, self.seed)
+
+    def _called(self, kind: Kind, item: Data, at: Place) -> Data:
+        """The workload with its main container called as the kind wants it."""
+        written = at.raw("container", "name")
+        if not kind.container:
+            return item
+        if written and written != kind.container:
+            message = f'the main container of the kind {kind.name} is called "{kind.container}"'
+            self.scope.fail(at.pos("container", "name"), "workload", message, "leave the name out")
+        return {**item, "container": {**item["container"], "name": kind.container}}
 
     def _takes(self, kind: Kind, item: Data, at: Place) -> None:
         """Jobs of a queue whose system does not know them would pass it by, or wait for ever."""

@@ -84,6 +84,8 @@ def workload(fact: Fact) -> Kind:
         waits=data.get("waits", "--for=condition=Complete job"),
         pod=data.get("pod", "{job}-{index}"),
         letter=data.get("letter", False),
+        container=data.get("container", ""),
+        indexed=data.get("indexed", True),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

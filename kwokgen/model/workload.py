@@ -36,7 +36,8 @@ class Kind(NamedTuple):
     """A sort of workload; `needs` is what a cluster must have for it, beside Kubernetes.
 
     `waits` is what `kubectl wait` is told until jobs are done, `pod` the longest label that is made of a job's name and
-    a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all.
+    a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all. Where `container` is
+    not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Kind(NamedTuple):
     waits: str
     pod: str
     letter: bool
+    container: str
+    indexed: bool
     systems: frozenset[str] | None
 
 

@@ -64,6 +64,8 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "annotations": {**workload.annotations, **marks.job_annotations},
             "pods": workload.pods,
             "parallelism": workload.parallelism,
+            "workers": workload.pods - 1 or None,
+            "restartPolicy": workload.restart_policy,
             "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,

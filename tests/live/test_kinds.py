@@ -15,6 +15,7 @@ DEFINITIONS = {
         "github.com/project-codeflare/appwrapper",
         "config/crd/bases/workload.codeflare.dev_appwrappers.yaml",
     ),
+    "pytorchjob": ("github.com/kubeflow/training-operator", "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
     "jobset": ("sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
 }
 """By kind, the module that Kueue's pins and the definition in it."""
