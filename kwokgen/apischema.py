@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kwokgen import schemas
 from kwokgen.conform import found
@@ -16,6 +16,9 @@ from kwokgen.series import Document
 OURS = {
     ("kwok.x-k8s.io", "Stage"): "kwok/stage",
     ("config.kwok.x-k8s.io", "KwokConfiguration"): "kwok/kwokconfiguration",
+    ("workload.codeflare.dev", "AppWrapper"): "appwrapper/appwrapper",
+    ("kubeflow.org", "PyTorchJob"): "kubeflow/pytorchjob",
+    ("jobset.x-k8s.io", "JobSet"): "jobset/jobset",
     ("kueue.x-k8s.io", "ClusterQueue"): "kueue/clusterqueue",
     ("kueue.x-k8s.io", "Cohort"): "kueue/cohort",
     ("kueue.x-k8s.io", "LocalQueue"): "kueue/localqueue",
@@ -28,6 +31,8 @@ OURS = {
     ("topology.volcano.sh", "HyperNode"): "volcano/hypernode",
 }
 """Schemas that kwokgen ships, by group and kind."""
+KUBERNETES = "urn:kubernetes:"
+"""Begins what they call a definition of Kubernetes."""
 Finding = tuple[tuple[str | int, ...], str]
 
 
@@ -64,7 +69,7 @@ def _validator(version: str, kind: str, minor: str) -> Any:
     from jsonschema import Draft202012Validator
 
     if (ours := OURS.get((version.rpartition("/")[0], kind))) is not None:
-        return Draft202012Validator(schemas.load(ours))
+        return Draft202012Validator(schemas.load(ours), registry=_lazily(minor))
     reference = _references(minor).get((version, kind))
     if reference is None:
         return None
@@ -99,6 +104,21 @@ def _section_name(minor: str) -> str:
 def _section(minor: str) -> dict[str, Any]:
     section: dict[str, Any] = _definitions(minor)[_section_name(minor)]
     return section
+
+
+@cache
+def _lazily(minor: str) -> Any:
+    """Finds definitions of Kubernetes that a schema of ours refers to: most refer to none, and reading them takes long."""
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    def retrieve(uri: str) -> Resource[Any]:
+        if not uri.startswith(KUBERNETES):
+            return cast("Resource[Any]", _registry(minor)[uri])
+        reference = f"kubernetes#/{_section_name(minor)}/{uri.removeprefix(KUBERNETES)}"
+        return DRAFT202012.create_resource({"$ref": reference})
+
+    return Registry(retrieve=retrieve)  # type: ignore[call-arg]  # attrs names it for a private field
 
 
 @cache

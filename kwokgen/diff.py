@@ -13,6 +13,7 @@ from kwokgen import resources, tree
 from kwokgen.bundle import Bundle
 from kwokgen.outline import outline
 from kwokgen.problem import KwokgenError
+from kwokgen.resources import workload
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -194,7 +195,8 @@ def _resource(kind: str) -> resources.Resource | None:
 def _recreate(kind: str, fields: Iterable[Field], new: dict[str, Any]) -> bool:
     resource = _resource(kind)
     updatable: Callable[[Path, dict[str, Any]], bool] = getattr(resource, "updatable", lambda *_: False)
-    fixed = [".".join(path) for path in (resource.IMMUTABLE if resource else ()) if not updatable(path, new)]
+    paths = resource.IMMUTABLE if resource else workload.IMMUTABLE_OF.get(kind, ())
+    fixed = [".".join(path) for path in paths if not updatable(path, new)]
     return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in fields for path in fixed)
 
 

@@ -35,6 +35,7 @@ def requirements(cluster: Cluster) -> Requirements:
             "a KWOK controller that takes Stages as objects and manages nodes annotated kwok.x-k8s.io/node=fake"
         )
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
+    others += dict.fromkeys(workload.kind.needs for workload in cluster.workloads if workload.kind.needs)
     others += _queues(cluster)
     known = cluster.kubernetes.features
     features = [known[feature] for feature in asked if feature in known]

@@ -33,9 +33,17 @@ FIXED_OF = {
         ("spec", "perDeviceNodeSelection"),
         ("metadata", "labels", "kwokgen.io/pool"),
     ),
+    "AppWrapper": (("spec", "components"),),
     "ConfigMap": (("data",),),
     "Deployment": (("spec", "template", "spec", "affinity"),),
     "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
+    "JobSet": (("spec", "replicatedJobs"),),
+    "PyTorchJob": (
+        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "affinity"),
+        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "tolerations"),
+        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "affinity"),
+        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "tolerations"),
+    ),
     "Node": (
         ("status", "capacity"),
         ("status", "allocatable"),
@@ -46,6 +54,8 @@ FIXED_OF = {
 }
 
 ELSEWHERE = {
+    ("spec", "components"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
+    ("spec", "replicatedJobs"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",

@@ -125,8 +125,9 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     yield ""
     yield "```sh"
     yield f"kubectl wait --for=condition=Ready node {label} --timeout={_patience(cluster)}m"
-    for namespace in dict.fromkeys(workload.namespace for workload in cluster.workloads if not workload.suspend):
-        yield f"kubectl wait --for=condition=Complete job {label} -n {namespace} --timeout=1h"
+    waited = ((one.namespace, one.kind.waits) for one in cluster.workloads if not one.suspend)
+    for namespace, waits in dict.fromkeys(waited):
+        yield f"kubectl wait {waits} {label} -n {namespace} --timeout=1h"
     if not all(workload.arrival for workload in cluster.workloads):
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"

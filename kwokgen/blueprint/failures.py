@@ -143,6 +143,10 @@ class Written:
     def _marks(self) -> dict[int, str]:
         """By job, the indexes that fail."""
         of, item = self.item["of"], self.item
+        if of == "pods" and not self.workload.kind.indexed:
+            message = f"pods of the kind {self.workload.kind.name} do not know their index"
+            self._fail("of", message, "write of: jobs, with which all pods of a job fail")
+            return {}
         if of == "jobs" and "indexes" in item:
             self._fail("indexes", "all pods of a job fail with of: jobs", "write of: pods")
         elif [way in item for way in WAYS[of]].count(True) != 1:

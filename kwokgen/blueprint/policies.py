@@ -10,11 +10,14 @@ from kwokgen.blueprint.scope import Data, Scope
 from kwokgen.catalog import Fact
 from kwokgen.model.place import Place
 
+WORDS = ("parallelism", "suspend")
+"""What else a template may have no place for."""
+
 
 def policies(scope: Scope, item: Data, at: Place, kind: Fact) -> Mapping[str, Any]:
     """The fields of a JobSpec that the workload has, by their names."""
     found = {key: item[key] for key in jobrules.POLICIES if key in item}
-    for key in found:
+    for key in (*found, *(key for key in WORDS if at.raw(key) and item[key])):
         if key not in kind.data["parameters"]:
             message = f"workloads of the kind {kind.name} have no {key}"
             scope.fail(at.key(key), "workload", message, "leave it out, or give the kind's template the parameter")

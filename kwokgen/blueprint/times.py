@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from kwokgen import formats
-from kwokgen.blueprint.scope import Scope
+from kwokgen.blueprint.scope import Data, Scope
 from kwokgen.draw import draw
-from kwokgen.model.length import Length
+from kwokgen.model.length import Arrival, Length
 from kwokgen.model.lifecycle import Time, in_seconds
 from kwokgen.model.place import Place
 from kwokgen.problem import quoted
@@ -59,6 +59,18 @@ def length(scope: Scope, written: Any, at: Place, key: str, code: str) -> Length
     if "one" in sorts:
         return Length("one", tuple(map(formats.milliseconds, written["of"])))
     return _distribution(scope, written, at, key, code)
+
+
+def arrival(scope: Scope, item: Data, at: Place) -> Arrival | None:
+    """When the jobs of a workload come; None where all are there at once."""
+    if "arrival" not in item:
+        return None
+    written, where = item["arrival"], at.below("arrival")
+    if item["count"] == 1:
+        message = "one job comes after no other: it would only be late"
+        scope.warn(where.pos("every"), "workload", message, "raise count, or leave arrival out")
+    every = length(scope, written["every"], where, "every", "workload")
+    return Arrival(formats.milliseconds(written["start"]), every)
 
 
 def _whole(scope: Scope, written: Any, at: Place, key: str, code: str) -> Any:

@@ -8,21 +8,21 @@ from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint import times
+from kwokgen.blueprint.containers import container, tolerations
 from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.placement import placement
 from kwokgen.blueprint.policies import policies
-from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.traced import expanded
 from kwokgen.catalog import entries
 from kwokgen.model.claim import Claim, DeviceClass
-from kwokgen.model.length import Arrival, Length
+from kwokgen.model.length import Length
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
-from kwokgen.model.taint import Taint
 from kwokgen.model.topology import Topology
-from kwokgen.model.workload import Container, Workload
+from kwokgen.model.workload import Container, Kind, Workload
 from kwokgen.problem import Pos, quoted
 
 
@@ -64,12 +64,15 @@ class Parts:
         self.scope.find(dict.fromkeys(self.namespaces, True), namespace, at.pos("namespace"), "namespace")
         pools = self._pools(item, at)
         claims = self._claims(item, at, namespace)
+        if fact:
+            item = self._called(entries.workload(fact), item, at)
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
+        self._takes(entries.workload(fact), item, at)
         made = Workload(
             name=item["name"],
-            kind=item["kind"],
+            kind=entries.workload(fact),
             namespace=namespace,
             count=item["count"],
             pods=item["pods"],
@@ -78,7 +81,7 @@ class Parts:
             placement=placement(self.scope, item, at, self.topology, self.queues),
             pools=pools,
             all_pools="pools" not in item,
-            tolerations=_tolerations(pools),
+            tolerations=tolerations(pools),
             claims=claims,
             container=container,
             init_containers=self._init_containers(item, at, container),
@@ -90,7 +93,7 @@ class Parts:
             lifecycle=lifecycle,
             default_lifecycle=lifecycle is self.lifecycles[0],
             run=self._run(item, at, lifecycle),
-            arrival=self._arrival(item, at),
+            arrival=times.arrival(self.scope, item, at),
             failures=(),
             queue=self._queue(item, at),
             priority=item.get("priority"),
@@ -99,6 +102,26 @@ class Parts:
             at=at,
         )
         return failing(self.scope, made, item, self.seed)
+
+    def _called(self, kind: Kind, item: Data, at: Place) -> Data:
+        """The workload with its main container called as the kind wants it."""
+        written = at.raw("container", "name")
+        if not kind.container:
+            return item
+        if written and written != kind.container:
+            message = f'the main container of the kind {kind.name} is called "{kind.container}"'
+            self.scope.fail(at.pos("container", "name"), "workload", message, "leave the name out")
+        return {**item, "container": {**item["container"], "name": kind.container}}
+
+    def _takes(self, kind: Kind, item: Data, at: Place) -> None:
+        """Jobs of a queue whose system does not know them would pass it by, or wait for ever."""
+        system = self.queues.system.form
+        if self.queues.queues and kind.systems is not None and system not in kind.systems:
+            message = f"{self.queues.system.name} is not known to take workloads of the kind {kind.name}"
+            self.scope.fail(at.pos("kind"), "workload", message, f"systems that do: {quoted(kind.systems)}")
+        if kind.letter and not item["name"][:1].isalpha() and self.scope.intact(at):
+            message = f"names of the kind {kind.name} begin with a letter"
+            self.scope.fail(at.pos("name"), "workload", message, "they become DNS labels of Services")
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}
@@ -174,7 +197,7 @@ class Parts:
                 self.scope.fail(at.pos("container", "resources", resource), "workload", message, "keep one of them")
             if resource:
                 extra[resource] = str(item["gpus"])
-        return _container(item["container"], where, extra)
+        return container(item["container"], where, extra)
 
     def _resource(self, at: Place, pools: tuple[Pool, ...]) -> str | None:
         by_class = {entry.name: entry.resource for entry in self.classes if entry.resource}
@@ -202,7 +225,7 @@ class Parts:
         items = item["initContainers"]
         where = places(at, "initContainers", items)
         self.scope.distinct([{"name": main.name}, *items], [at.below("container"), *where], "containers of the pod")
-        return tuple(_container(entry, place, {}) for entry, place in zip(items, where, strict=True))
+        return tuple(container(entry, place, {}) for entry, place in zip(items, where, strict=True))
 
     def _run(self, item: Data, at: Place, lifecycle: Lifecycle) -> Length | None:
         run: Any = item.get("run")
@@ -212,31 +235,3 @@ class Parts:
             message = f'pods of the lifecycle "{lifecycle.name}" ({lifecycle.profile}) take no run time of their own'
             self.scope.fail(at.key("run"), "workload", message, "use a lifecycle with pods: timed or general")
         return times.length(self.scope, run, at, "run", "workload")
-
-    def _arrival(self, item: Data, at: Place) -> Arrival | None:
-        if "arrival" not in item:
-            return None
-        written, where = item["arrival"], at.below("arrival")
-        if item["count"] == 1:
-            message = "one job comes after no other: it would only be late"
-            self.scope.warn(where.pos("every"), "workload", message, "raise count, or leave arrival out")
-        start = formats.milliseconds(written["start"])
-        return Arrival(start, times.length(self.scope, written["every"], where, "every", "workload"))
-
-
-def _container(item: Data, at: Place, extra: dict[str, str]) -> Container:
-    requests = quantities(item.get("resources", {}), at.below("resources"))
-    limits = {name: value for name, value in requests.items() if "/" in name} | extra
-    return Container(
-        name=item["name"],
-        image=item["image"],
-        command=tuple(item.get("command", ())),
-        requests=requests,
-        limits=limits,
-    )
-
-
-def _tolerations(pools: tuple[Pool, ...]) -> tuple[Taint, ...]:
-    """One for each taint of the pools; a valueless taint is tolerated by its key alone."""
-    taints = {taint: None for pool in pools for taint in pool.taints}
-    return tuple(taints)

@@ -9,6 +9,7 @@ from kwokgen.catalog import Fact
 from kwokgen.model.queue import System, Trouble
 from kwokgen.model.target import Feature, Kubernetes, Kwok, Limits
 from kwokgen.model.template import Template
+from kwokgen.model.workload import Kind
 
 
 def kubernetes(fact: Fact) -> Kubernetes:
@@ -71,6 +72,21 @@ def template(fact: Fact) -> Template:
         forms=fact.compiled.get("forms", {}),
         line=pos.line,
         block=pos.excerpt[pos.column - 1 : pos.column] in {"|", ">"},
+    )
+
+
+def workload(fact: Fact) -> Kind:
+    """A sort of workload of `catalog/workloads/`."""
+    data = fact.data
+    return Kind(
+        name=fact.name,
+        needs=data.get("needs", ""),
+        waits=data.get("waits", "--for=condition=Complete job"),
+        pod=data.get("pod", "{job}-{index}"),
+        letter=data.get("letter", False),
+        container=data.get("container", ""),
+        indexed=data.get("indexed", True),
+        systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 
 

@@ -15,7 +15,7 @@ SUMMARY = "Names of jobs are at most 63 characters with the last pod's index"
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Workloads whose last job cannot have its name."""
     for workload in cluster.workloads:
-        longest = f"{workload.name}-{workload.count - 1}-{workload.pods - 1}"
+        longest = workload.kind.pod.format(job=f"{workload.name}-{workload.count - 1}", index=workload.pods - 1)
         if len(longest) > MOST_LABEL:
             message = (
                 f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'

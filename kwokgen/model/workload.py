@@ -37,6 +37,24 @@ class Placement(NamedTuple):
     required: bool
 
 
+class Kind(NamedTuple):
+    """A sort of workload; `needs` is what a cluster must have for it, beside Kubernetes.
+
+    `waits` is what `kubectl wait` is told until jobs are done, `pod` the longest label that is made of a job's name and
+    a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all. Where `container` is
+    not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do.
+    """
+
+    name: str
+    needs: str
+    waits: str
+    pod: str
+    letter: bool
+    container: str
+    indexed: bool
+    systems: frozenset[str] | None
+
+
 class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
@@ -45,7 +63,7 @@ class Workload(NamedTuple):
     """
 
     name: str
-    kind: str
+    kind: Kind
     namespace: str
     count: int  # type: ignore[assignment]  # over the method of tuples
     pods: int

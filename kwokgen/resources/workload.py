@@ -42,6 +42,15 @@ IMMUTABLE = tuple(
     )
 )
 """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/batch/validation/validation.go, ValidateJobSpecUpdate."""
+IMMUTABLE_OF = {
+    "AppWrapper": (("spec", "components"),),
+    "JobSet": (("spec", "replicatedJobs"),),
+}
+"""The same of kinds that others define.
+
+https://github.com/kubernetes-sigs/jobset/blob/v0.11.1/pkg/webhooks/jobset_webhook.go, ValidateUpdate;
+https://github.com/project-codeflare/appwrapper/blob/v1.2.0/internal/webhook/appwrapper_webhook.go, validateAppWrapperUpdate.
+"""
 WORDS = ("name", "namespace", "labels", "pod")
 """What makes an object one of its bundle, and keeps its pods on the bundle's nodes."""
 BESIDE = (("spec", "completionMode"), ("spec", "parallelism"))
@@ -70,6 +79,8 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "annotations": {**workload.annotations, **marks.job_annotations},
             "pods": workload.pods,
             "parallelism": workload.parallelism,
+            "workers": workload.pods - 1 or None,
+            "restartPolicy": workload.restart_policy,
             "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,

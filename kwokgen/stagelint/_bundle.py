@@ -14,7 +14,7 @@ from kwokgen.stagelint._between import CODE, WHOLE_SECONDS
 from kwokgen.stagelint._filling import filled, read
 from kwokgen.stagelint._stage import patches
 
-JOB = re.compile(r"^kind:\s*Job\s*$", re.MULTILINE)
+JOB = re.compile(r"^\s*kind:\s*(Job|JobSet|PyTorchJob)\s*$", re.MULTILINE)
 
 
 def check(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:

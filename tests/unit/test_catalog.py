@@ -96,7 +96,7 @@ REQUIRED = {
     "kwok": {"v0.7.0", "v0.8.0"},
     "stages/node": {"fast", "heartbeat", "heartbeat-lease", "node-capacity"},
     "stages/pod": {"fast", "general", "timed"},
-    "workloads": {"job"},
+    "workloads": {"appwrapper", "job", "jobset", "pytorchjob"},
 }
 
 
