@@ -292,7 +292,7 @@ def test_a_folder_that_cannot_be_made_is_the_environments_failure(folder: Path) 
         (("render", "good.yaml", "good.yaml"), 'good.yaml:3:18: two blueprints are named "good" [duplicate-name]'),
         (("render", "good.yaml", "--catalog", "nowhere"), "nowhere: the catalogue is not a folder [catalog]"),
         (("render", "good.yaml", "--catalog", "."), ".: the folder holds nothing of a catalogue [catalog]"),
-        (("schema", "nonsense"), 'unknown schema "nonsense". available: "blueprint"'),
+        (("schema", "nonsense"), 'unknown schema "nonsense". available: "appwrapper/appwrapper"'),
         (("catalog", "nonsense"), 'unknown kind "nonsense". available: "detectors"'),
         (("catalog", "gpus", "nonsense"), 'unknown entry "nonsense". available: "a10"'),
         (("init", "--from", "nonsense"), 'unknown example "nonsense". available: "cl2-dra"'),

@@ -36,7 +36,7 @@ ORDER = (
         *("HyperNode", "PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
     },
     {"PodGroup", "Workload"},
-    {"Job"},
+    {"AppWrapper", "Job", "JobSet", "PyTorchJob"},
 )
 OWN = "machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: %d, attributes: {model: h100}}"
 EVERY_STAGE = """
