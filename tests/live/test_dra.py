@@ -281,13 +281,18 @@ workloads: [{name: train, kind: job, pods: 7, gang: true, claims: [gpu], run: 1h
 """
 
 
-def test_a_gang_starts_whole_or_not_at_all(gated: Cluster, tmp_path: Path) -> None:
-    """Seven pods have six GPUs and wait, all of them; with eight they run."""
+def test_a_gang_starts_whole_or_not_at_all(gated: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven pods have six GPUs and wait, all of them, as kwokgen says before; with eight they run."""
     if gated.minor in {"1.33", "1.34"}:
         with pytest.raises(KwokgenError, match="gangs of its own"):
             written("gang", gated.minor, tmp_path / "b", GANG.replace("COUNT", "3"))
         return
-    with removing.applied(gated, written("gang", gated.minor, tmp_path / "b", GANG.replace("COUNT", "3"))):
+    with pytest.raises(KwokgenError, match="a gang of 7 pods has not room at once: all nodes together hold 6"):
+        written("gang", gated.minor, tmp_path / "a", GANG.replace("COUNT", "3"))
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr("kwokgen.checks.check", lambda _, **__: ())
+        small = written("gang", gated.minor, tmp_path / "b", GANG.replace("COUNT", "3"))
+    with removing.applied(gated, small):
         start(gated, "train")
         # On 1.35 only the pod without a GPU is told so; the others wait for it, reserved.
         until(lambda: states(gated, "train")["Pending"] > 0, SECONDS, "the scheduler has tried the gang")
