@@ -8,7 +8,7 @@ from math import ceil
 from kwokgen import apirules
 from kwokgen.model.cluster import Cluster
 from kwokgen.needs import requirements
-from kwokgen.resources import configuration
+from kwokgen.resources import configuration, workload
 from kwokgen.series import Series, filled
 from kwokgen.timeline import timeline
 
@@ -111,10 +111,10 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
 
 
 def _waves(cluster: Cluster) -> Iterator[str]:
-    coming = [workload for workload in cluster.workloads if workload.arrival]
+    coming = [each for each in cluster.workloads if each.arrival]
     if coming:
-        names = ", ".join(workload.name for workload in coming)
-        yield f"`sh waves/apply.sh` then applies the jobs of {names} in time, each wave at its second; `apply -f .` does not read them,"
+        names = ", ".join(each.name for each in coming)
+        yield f"`sh {workload.SCRIPT}` then applies the jobs of {names} in time, each wave at its second; `apply -f .` does not read them,"
         yield "and one with `--prune` takes away those that have come."
         yield ""
 

@@ -23,7 +23,9 @@ def put_in(blueprint: Node, text: Text) -> Node:
     """
     spec = blueprint.child("spec")
     items = spec.child("workloads") if spec else None
-    if not items or not isinstance(items.value, tuple) or not any(item.child("trace") for item in items.value):
+    if spec is None or items is None or not isinstance(items.value, tuple):
+        return blueprint
+    if not any(item.child("trace") for item in items.value):
         return blueprint
     problems: list[Problem] = []
     done: list[Node] = []
@@ -34,7 +36,7 @@ def put_in(blueprint: Node, text: Text) -> Node:
             problems += error.problems
     if problems:
         raise KwokgenError(*problems)
-    return _with(blueprint, "spec", _with(spec or blueprint, "workloads", items._replace(value=tuple(done))))
+    return _with(blueprint, "spec", _with(spec, "workloads", items._replace(value=tuple(done))))
 
 
 def _with(node: Node, key: str, below: Node) -> Node:

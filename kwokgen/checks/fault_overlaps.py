@@ -11,6 +11,7 @@ from kwokgen.model.fault import Fault, Step
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import Ranges
+from kwokgen.model.taint import Taint
 from kwokgen.problem import Problem
 
 ID = "fault-overlap"
@@ -38,24 +39,27 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _of_pool(pool: Pool, fault: Fault, faults: Sequence[Place]) -> Iterator[Problem]:
     """What nodes or their GPUs have from birth, without any fault."""
-    gpus = pool.gpus.devices.marks if pool.gpus and pool.slices else ()
-    own = {f"the taint {taint.key}:{taint.effect}" for taint in pool.taints}
-    for mark in gpus:
+    own, missing = {_called(taint) for taint in pool.taints}, set[int]()
+    for mark in pool.gpus.devices.marks if pool.gpus and pool.slices else ():
         common = mark.devices & {*fault.gpus}
-        if common and all(mark.at is not at for at in faults) and _meet(mark.nodes, fault.nodes):
-            sort = f"the taint {mark.taint.key}:{mark.taint.effect}" if mark.taint else "missing"
-            own |= {f"{sort} of GPU {number}" for number in common}
+        if not common or any(mark.at is at for at in faults) or not _meet(mark.nodes, fault.nodes):
+            continue
+        if mark.taint:
+            own |= {f"{_called(mark.taint)} of GPU {number}" for number in common}
+        else:
+            missing |= common
     for step in fault.steps:
-        same = [each for each in _effects(fault, step) if f"the {each}" in own]
-        lost = [each for each in own if step.of_slices and each.startswith("missing")]
-        if same:
+        if same := own.intersection(_effects(fault, step)):
             message = f'nodes of "{pool.name}" have the {min(same)} without "{fault.name}"'
             hint = "its end would take it away: leave it out of the pool, or the effect out of the fault (effects)"
             yield Problem(fault.at.pos("where"), ID, message, hint)
-        if lost:
-            gpu = min(lost).removeprefix("missing of ")
-            message = f'{gpu} is missing on nodes of "{pool.name}" that "{fault.name}" is of'
+        if step.of_slices and missing:
+            message = f'GPU {min(missing)} is missing on nodes of "{pool.name}" that "{fault.name}" is of'
             yield Problem(fault.at.pos("where"), ID, message, "choose other nodes or GPUs")
+
+
+def _called(taint: Taint) -> str:
+    return f"taint {taint.key}:{taint.effect}"
 
 
 def _meet(first: Ranges, second: Ranges) -> bool:
@@ -90,12 +94,11 @@ def _time(fault: Fault, step: Step) -> tuple[float, float]:
 def _effects(fault: Fault, step: Step) -> Iterator[str]:
     yield from (f"condition {condition.type}" for condition in step.conditions)
     if step.taint:
-        yield f"taint {step.taint.key}:{step.taint.effect}"
+        yield _called(step.taint)
     if step.cordon:
         yield "cordon"
     yield from (f"label {key}" for key in step.labels)
     if step.allocatable:
         yield "allocatable"
     if step.device_taint:
-        taint = f"taint {step.device_taint.key}:{step.device_taint.effect}"
-        yield from (f"{taint} of GPU {number}" for number in fault.gpus)
+        yield from (f"{_called(step.device_taint)} of GPU {number}" for number in fault.gpus)

@@ -91,16 +91,15 @@ def _rendered(
 
 def _stream(bundles: Sequence[Bundle]) -> None:
     from kwokgen.cli.progress import watched
+    from kwokgen.resources.workload import SCRIPT, WAVES
     from kwokgen.sink import to_stream
 
     for bundle in bundles:
         if not bundle.files:
             # Only a part of a bundle can be empty, and kubectl would say no more than that it got nothing.
             typer.echo(f"{bundle.name}: no CRD is needed, nothing is written", err=True)
-        if waves := [file for file in bundle.files if file.path.startswith("waves/")]:
-            typer.echo(
-                f"{bundle.name}: the jobs of {len(waves) - 1} waves are left out: a folder (-o) has them", err=True
-            )
+        if waves := [file for file in bundle.files if file.path.startswith(WAVES) and file.path != SCRIPT]:
+            typer.echo(f"{bundle.name}: the jobs of {len(waves)} waves are left out: a folder (-o) has them", err=True)
         shown, clear = watched(bundle)
         to_stream(shown.stream(), sys.stdout.buffer)
         clear()
