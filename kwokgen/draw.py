@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from hashlib import blake2b
+from collections.abc import Sequence
+from hashlib import blake2b, shake_256
 from heapq import nsmallest
+from struct import unpack
 
 
 def draw(seed: int, what: str, name: str) -> int:
@@ -17,7 +18,12 @@ def between(seed: int, what: str, name: str, shortest: int, longest: int) -> int
     return shortest + draw(seed, what, name) % (longest - shortest + 1)
 
 
-def lowest(seed: int, what: str, names: Iterable[str], number: int) -> list[int]:
-    """The places of the `number` names that draw the lowest, in order: another name moves one of them at most."""
-    drawn = ((draw(seed, what, name), place) for place, name in enumerate(names)) if number else ()
-    return sorted(place for _, place in nsmallest(number, drawn))
+def draws(seed: int, what: str, number: int) -> tuple[int, ...]:
+    """As many integers below 2^64, at the price of one: more of them begin with the same."""
+    return unpack(f">{number}Q", shake_256(f"{seed}/{what}".encode()).digest(8 * number))
+
+
+def lowest(drawn: Sequence[int], number: int) -> list[int]:
+    """The places of the `number` lowest draws, in order: another draw moves one of them at most."""
+    most = max(nsmallest(number, drawn), default=-1)
+    return [place for place, each in enumerate(drawn) if each <= most][:number]

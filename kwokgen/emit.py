@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kwokgen.series import Column, Document, Join, Series, Shape, Slot
@@ -33,10 +32,11 @@ def stamp(series: Series) -> Iterator[bytes]:
     size = 0
     for run in series.runs:
         stamped = _compiled(run.shape)
-        row = stamped.row(series.columns)
-        for index in range(run.first, run.last + 1):
-            buffer += row(index)
-            size += stamped.size
+        step = max(BUFFER // stamped.size, 1)
+        for first in range(run.first, run.last + 1, step):
+            rows = range(first, min(first + step, run.last + 1))
+            buffer += stamped.filled(series.columns, rows)
+            size += stamped.size * len(rows)
             if size >= BUFFER:
                 yield b"".join(buffer)
                 buffer, size = [], 0
@@ -64,31 +64,27 @@ def quoted(text: str) -> str:
 
 
 class _Stamp(NamedTuple):
-    """A shape cut at its slots: constant pieces and column numbers in turn."""
+    """A shape cut at its slots: constant pieces, empty where a slot is, and by column and escaping the places of its slots."""
 
     text: str
     pieces: tuple[bytes, ...]
-    slots: tuple[Slot, ...]
+    places: Mapping[tuple[str, bool], Sequence[int]]
     size: int
 
-    def row(self, columns: Mapping[str, Column]) -> Any:
-        """The pieces of one row, in order."""
-        if not self.slots:
-            return lambda _index: self.pieces
-        needed = list(dict.fromkeys((slot.column, slot.sort == "text") for slot in self.slots))
-        places = {column: number + len(self.pieces) for number, column in enumerate(needed)}
-        order: list[int] = []
-        for number, slot in enumerate(self.slots):
-            order += (number, places[slot.column, slot.sort == "text"])
-        pick, pieces = itemgetter(*order, len(self.pieces) - 1), self.pieces
-        values = [_encoded(columns[name], escaped=escaped) for name, escaped in needed]
-        return lambda index: pick((*pieces, *[value(index) for value in values]))
+    def filled(self, columns: Mapping[str, Column], rows: range) -> list[bytes]:
+        """The pieces of some rows, in order: a column at a time, which is far less than a row at a time."""
+        filled, width = [*self.pieces] * len(rows), len(self.pieces)
+        for (name, escaped), places in self.places.items():
+            values = _encoded(columns[name], rows, escaped=escaped)
+            for place in places:
+                filled[place::width] = values
+        return filled
 
 
-def _encoded(column: Column, *, escaped: bool) -> Any:
+def _encoded(column: Column, rows: range, *, escaped: bool) -> list[bytes]:
     if escaped:
-        return lambda index: quoted(column(index))[1:-1].encode()
-    return lambda index: column(index).encode()
+        return [quoted(column(index))[1:-1].encode() for index in rows]
+    return [column(index).encode() for index in rows]
 
 
 _STAMPS: dict[int, tuple[Shape, _Stamp]] = {}
@@ -107,13 +103,13 @@ def _cut(shape: Shape) -> _Stamp:
     marker = _marker(shape)
     text = _written(tuple(_marked(document, marker, slots) for document in shape.documents))
     parts = re.split(rf"{marker}(\d+)x", text)
-    pieces = [part.encode() for part in parts[::2]]
-    used = tuple(slots[int(number)] for number in parts[1::2])
-    named = "".join(
-        part if number % 2 == 0 else f"<{slots[int(part)].column}:{slots[int(part)].sort}>"
-        for number, part in enumerate(parts)
-    )
-    return _Stamp(named, tuple(pieces), used, len(text))
+    places: dict[tuple[str, bool], list[int]] = {}
+    for place in range(1, len(parts), 2):
+        slot = slots[int(parts[place])]
+        places.setdefault((slot.column, slot.sort == "text"), []).append(place)
+        parts[place] = f"<{slot.column}:{slot.sort}>"
+    pieces = [b"" if place % 2 else part.encode() for place, part in enumerate(parts)]
+    return _Stamp("".join(parts), tuple(pieces), places, len(text))
 
 
 def _marker(shape: Shape) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn
@@ -100,8 +101,10 @@ class Series(NamedTuple):
 
     def part(self, first: int, last: int) -> Series:
         """The rows of a range."""
-        kept = (Run(run.shape, max(run.first, first), min(run.last, last)) for run in self.runs)
-        return self._replace(runs=tuple(run for run in kept if run.rows > 0))
+        begin = bisect_left(self.runs, first, key=lambda run: run.last)
+        end = bisect_right(self.runs, last, key=lambda run: run.first)
+        kept = (Run(run.shape, max(run.first, first), min(run.last, last)) for run in self.runs[begin:end])
+        return self._replace(runs=tuple(kept))
 
     def kinds(self) -> Iterator[tuple[str, int]]:
         """Each kind of its documents with its number."""

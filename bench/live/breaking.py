@@ -1,8 +1,8 @@
 """A thousand nodes of which 1 % have XID 79 and 5 % flap, beside a rack that is down, and 2 % of all pods failing.
 
 What is seen is held against what was drawn, and the evictions against `plan`: of nodes that are NotReady the controller
-manager taints one each ten seconds. The slope is what one node more takes to render, from 1,000 to 10,000 nodes, beside
-`cat` of the same bytes; the least of three runs each.
+manager taints one each ten seconds. The slope is what one node more takes to render, from 1,000 to 20,000 nodes, beside
+`cat` of the same bytes; the least of twenty runs each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 
 NODES, RACK, PODS = 1_000, 18, 10
-SLOPE_SIZES = (1_000, 10_000)
+SLOPE_SIZES = (1_000, 20_000)
 RATE = 10
 """Seconds between two nodes that the controller manager taints, which puts their pods out."""
 FLAPPING, FLAP, PERIOD, TIMES = 540, 60, 120, 2

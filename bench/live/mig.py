@@ -1,7 +1,7 @@
 """A thousand nodes of eight A100 that are cut on demand, and 500 claims of three sizes.
 
 Every GPU is 26 devices with counters: nine slices a node. The slope is what one node more takes to render, from 200 to
-2,000 nodes, beside `cat` of the same bytes; the least of three runs each.
+2,000 nodes, beside `cat` of the same bytes; the least of twenty runs each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A hundred thousand nodes in a tree of four levels, with a thousand jobs of a trace: rendered, nothing is applied.
 
-The slope is what one node more takes, from 10,000 to 100,000 nodes, beside `cat` of the same bytes; the least of three runs
-each. The memory is the highest of a render.
+The slope is what one node more takes, from 10,000 to 100,000 nodes, beside `cat` of the same bytes; the least of twenty
+runs each. The memory is the highest of a render.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from itertools import groupby
 from kwokgen import formats
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
-from kwokgen.draw import lowest
+from kwokgen.draw import draws, lowest
 from kwokgen.model.failure import ALL, Failure, Unpulled
 from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.place import Place
@@ -168,13 +168,14 @@ class Written:
 
     def _drawn_jobs(self) -> dict[int, str]:
         number = self._number(self.workload.count, "jobs")
-        return dict.fromkeys(lowest(self.seed, self._drawing, map(str, range(self.workload.count)), number), ALL)
+        drawn = draws(self.seed, self._drawing, self.workload.count) if number else ()
+        return dict.fromkeys(lowest(drawn, number), ALL)
 
     def _drawn_pods(self) -> dict[int, str]:
         jobs, pods = self._jobs(), self.workload.pods
         number = self._number(len(jobs) * pods, "pods")
-        names = (f"{job}/{index}" for job in jobs for index in range(pods))
-        places = [(jobs[place // pods], place % pods) for place in lowest(self.seed, self._drawing, names, number)]
+        drawn = [each for job in jobs if number for each in draws(self.seed, f"{self._drawing}/{job}", pods)]
+        places = [(jobs[place // pods], place % pods) for place in lowest(drawn, number)]
         marks = {job: _text(runs([index for _, index in held])) for job, held in groupby(places, lambda one: one[0])}
         self._short(marks)
         return marks

@@ -10,7 +10,7 @@ from kwokgen.blueprint import faultsteps
 from kwokgen.blueprint.faultsteps import Written, seconds
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
-from kwokgen.draw import lowest
+from kwokgen.draw import draws, lowest
 from kwokgen.model.device import Mark
 from kwokgen.model.fault import Fault, Repeat, Start
 from kwokgen.model.place import Place
@@ -83,7 +83,7 @@ def _nodes(scope: Scope, item: Data, at: Place, pool: Pool, topology: Topology |
     where = item["where"]
     there = _standing(scope, where, at, pool, topology) if "place" in where else ((0, pool.count - 1),)
     if isinstance(where.get("nodes"), str):
-        return _share(scope, item, at, [index for first, last in there for index in range(first, last + 1)], seed)
+        return _share(scope, item, at, pool, there, seed)
     if "place" in where and "nodes" in where:
         message = "the place says which nodes it is: indexes cannot say it as well"
         scope.fail(at.key("where", "nodes"), "fault", message, "leave one out, or write a share, such as 25%")
@@ -102,15 +102,16 @@ def _standing(scope: Scope, where: Data, at: Place, pool: Pool, topology: Topolo
     return there
 
 
-def _share(scope: Scope, item: Data, at: Place, indexes: Sequence[int], seed: int) -> Ranges:
+def _share(scope: Scope, item: Data, at: Place, pool: Pool, there: Ranges, seed: int) -> Ranges:
     written = item["where"]["nodes"]
+    indexes = [index for first, last in there for index in range(first, last + 1)]
     share = float(written.removesuffix("%"))
     number = round(len(indexes) * share / 100)
     if (share > 100 or not number) and indexes:
         message = f"{written} of {len(indexes)} nodes is {'more than all' if share > 100 else 'none'}"
         scope.fail(at.pos("where", "nodes"), "fault", message, "name nodes by their indexes")
-    names = (f"{item['where']['pool']}/{index}" for index in indexes)
-    return runs([indexes[place] for place in lowest(seed, f"fault/{item['name']}", names, number)])
+    drawn = draws(seed, f"fault/{item['name']}/{pool.name}", pool.count)
+    return runs([indexes[place] for place in lowest([drawn[index] for index in indexes], number)])
 
 
 def _start(scope: Scope, first: Written, *, needs_stage: bool) -> Start:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from kwokgen.draw import lowest
+from kwokgen.draw import draws, lowest
 from kwokgen.resources._patches import text
 from tests.unit import nasty
 from tests.unit.rendering import documents, load, rendered
@@ -74,10 +74,9 @@ def counted(mark: str) -> int:
 
 
 def test_the_lowest_are_the_same_whatever_else_draws() -> None:
-    """Another name takes the place of one of them at most."""
-    names = [str(name) for name in range(50)]
+    """Another draw takes the place of one of them at most."""
     for count in range(20, 50):
-        fewer, more = (set(lowest(1, "x", names[:number], 5)) for number in (count, count + 1))
+        fewer, more = (set(lowest(draws(1, "x", number), 5)) for number in (count, count + 1))
         assert len(fewer) == len(more) == 5
         assert len(more - fewer) <= 1
 
