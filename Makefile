@@ -49,11 +49,11 @@ verify: generate render ## fail when what is derived or out/ is not as committed
 	@test -z "$$(git status --porcelain -- schemas kwokgen/catalog out)" || { git status --short -- schemas kwokgen/catalog out; exit 1; }
 
 bench: $(READY) ## kwokgen beside what people use instead: bench/RESULTS.md
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m bench
 
 bench-live: $(READY) ## others' tests and their figures, on a real control plane: bench/live/*.md (TABLE=mcad: one)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m bench.live $(TABLE)
 
 cluster: $(READY) ## a real control plane with a bundle: K8S=1.37 BUNDLE=out/quickstart

@@ -147,7 +147,7 @@ class _Builder:
     def _after_key(self) -> Pos | None:
         """Where a value that is not there should stand; the parser places it at whatever comes next."""
         top = self.stack[-1] if self.stack else None
-        if top is None or len(top.keys) == len(top.nodes):
+        if top is None or not top.mapping or len(top.keys) == len(top.nodes):
             return None
         key = top.keys[-1].pos
         return replace(key, column=key.column + key.length + 1, length=1)
