@@ -36,8 +36,26 @@ FIXED_OF = {
     "AppWrapper": (("spec", "components"),),
     "ConfigMap": (("data",),),
     "Deployment": (("spec", "template", "spec", "affinity"),),
-    "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations")),
+    "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations"), ("spec", "tasks")),
     "JobSet": (("spec", "replicatedJobs"),),
+    "LeaderWorkerSet": (
+        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+        ("spec", "leaderWorkerTemplate", "workerTemplate", "spec", "affinity"),
+        ("spec", "leaderWorkerTemplate", "workerTemplate", "spec", "tolerations"),
+    ),
+    "RayCluster": (
+        ("spec", "headGroupSpec", "template", "spec", "affinity"),
+        ("spec", "headGroupSpec", "template", "spec", "tolerations"),
+        ("spec", "workerGroupSpecs"),
+    ),
+    "RayJob": (
+        ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "affinity"),
+        ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "tolerations"),
+        ("spec", "rayClusterSpec", "workerGroupSpecs"),
+        ("spec", "submitterPodTemplate", "spec", "affinity"),
+        ("spec", "submitterPodTemplate", "spec", "tolerations"),
+    ),
+    "TrainingRuntime": (("spec", "template", "spec", "replicatedJobs"),),
     "PyTorchJob": (
         ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "affinity"),
         ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "tolerations"),
@@ -53,9 +71,14 @@ FIXED_OF = {
     ),
 }
 
+_LIST = "a list is replaced whole, and it keeps pods on the bundle's nodes"
 ELSEWHERE = {
-    ("spec", "components"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
-    ("spec", "replicatedJobs"): "a list is replaced whole, and it keeps pods on the bundle's nodes",
+    ("spec", "components"): _LIST,
+    ("spec", "replicatedJobs"): _LIST,
+    ("spec", "tasks"): _LIST,
+    ("spec", "template", "spec", "replicatedJobs"): _LIST,
+    ("spec", "workerGroupSpecs"): _LIST,
+    ("spec", "rayClusterSpec", "workerGroupSpecs"): _LIST,
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",

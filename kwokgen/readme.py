@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import ceil
 
 from kwokgen import apirules
@@ -132,7 +132,8 @@ def _wait(cluster: Cluster) -> Iterator[str]:
         yield "kubectl replace --force -f 80-workloads.yaml"
     yield "```"
     yield ""
-    if failing := sorted(workload.name for workload in cluster.workloads if workload.failures or workload.unpulled):
+    ending = [workload for workload in cluster.workloads if workload.kind.ends]
+    if failing := sorted(workload.name for workload in ending if workload.failures or workload.unpulled):
         yield f"Pods of {', '.join(failing)} are made to fail: a job that ends as Failed is never Complete, and the wait for it does not end."
         yield ""
     if going := sorted({fault.pool for fault in cluster.faults if any(step.gone for step in fault.steps)}):
@@ -180,6 +181,14 @@ def _faults(cluster: Cluster) -> Iterator[str]:
     yield ""
 
 
+def _deleted(version: str, kind: str, all_kinds: Collection[tuple[str, str]]) -> str:
+    """A kind as `kubectl delete` is told of it: with its group where Kubernetes has one of the same name."""
+    group = version.rpartition("/")[0]
+    own = group.endswith(".k8s.io") or "." not in group
+    alone = {other.rpartition("/")[0] for other, same in all_kinds if same == kind} == {group}
+    return kind.lower() if own or alone else f"{kind.lower()}s.{group}"
+
+
 def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str]:
     label = _selector(cluster)
     documents = [document for one in series for run in one.runs for document in run.shape.documents]
@@ -193,7 +202,7 @@ def _end(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
         possible.add((f"resource.k8s.io/{rules.api}", "DeviceTaintRule"))
     if cluster.queues.queues:
         possible |= {(version, kind) for kind, version in cluster.queues.system.kinds.items()}
-    kinds = sorted({kind.lower() for _, kind in possible})
+    kinds = sorted({_deleted(version, kind, possible) for version, kind in possible})
     versions = sorted({_allowed(version, kind) for version, kind in possible})
     yield "## Change, and delete"
     yield ""

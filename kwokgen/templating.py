@@ -1,4 +1,4 @@
-"""Jinja2 templates of catalogue entries: values in as JSON, one document out as data, slots kept."""
+"""Jinja2 templates of catalogue entries: values in as JSON, documents out as data, slots kept."""
 
 from __future__ import annotations
 
@@ -21,15 +21,21 @@ OBJECT = {"apiVersion": str, "kind": str, "metadata": dict, "spec": dict}
 
 
 def render(template: Template, values: Mapping[str, Any]) -> Document:
-    """The document that a template makes of `values`.
+    """The only document that a template makes of `values`; raises KwokgenError as `documents` does, and for several."""
+    made, *more = documents(template, values)
+    if more:
+        raise KwokgenError(_problem(template, 0, "it makes several documents"))
+    return made
+
+
+def documents(template: Template, values: Mapping[str, Any]) -> tuple[Document, ...]:
+    """The documents that a template makes of `values`: one, or a list of them.
 
     Raises KwokgenError at the template's line for a word it does not know or text that is not YAML.
     """
     known = template.forms.get(form(template.conditions, values))
-    if known is not None:
-        document: Document = _named(known, values)
-        return document
-    return _rendered(template, values)
+    made = _rendered(template, values) if known is None else _named(known, values)
+    return tuple(made) if isinstance(made, list) else (made,)
 
 
 def conditions(text: str) -> tuple[str, ...]:
@@ -56,7 +62,7 @@ def _given(value: Any) -> bool:
     return bool(_Given(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
-def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Document]:
+def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Any]:
     """Every form of a template with the names of its values in their place, so that a render needs no Jinja2.
 
     Empty for a template that asks for more than whether a value is there.
@@ -89,7 +95,7 @@ def _named(value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _rendered(template: Template, values: Mapping[str, Any]) -> Document:
+def _rendered(template: Template, values: Mapping[str, Any]) -> Any:
     from jinja2 import TemplateSyntaxError
 
     parts: list[Any] = []
@@ -121,14 +127,15 @@ def _parsed(text: str, template: Template) -> Node:
         raise KwokgenError(*(_problem(template, 0, one) for one in made)) from None
 
 
-def _checked(made: Any, template: Template) -> Document:
+def _checked(made: Any, template: Template) -> Any:
     """What every rule of the API takes for granted."""
-    document: Document = made if isinstance(made, dict) else {}
-    wrong = [key for key, sort in OBJECT.items() if not isinstance(document.get(key), sort)]
-    if wrong:
-        message = f"what it makes is no object: without {', '.join(wrong)}"
-        raise KwokgenError(_problem(template, 0, message))
-    return document
+    for each in made if isinstance(made, list) and made else [made]:
+        document = each if isinstance(each, dict) else {}
+        wrong = [key for key, sort in OBJECT.items() if not isinstance(document.get(key), sort)]
+        if wrong:
+            message = f"what it makes is no object: without {', '.join(wrong)}"
+            raise KwokgenError(_problem(template, 0, message))
+    return made
 
 
 @cache

@@ -36,7 +36,10 @@ ORDER = (
         *("HyperNode", "PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
     },
     {"PodGroup", "Workload"},
-    {"AppWrapper", "Job", "JobSet", "PyTorchJob"},
+    {
+        *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "RayCluster", "RayJob"),
+        *("TrainingRuntime", "TrainJob", "servers"),
+    },
 )
 OWN = "machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: %d, attributes: {model: h100}}"
 EVERY_STAGE = """
@@ -110,11 +113,18 @@ def test_files_and_objects_stand_in_the_order_of_applying(any_bundle: Rendered) 
     files = [file for file in any_bundle.bundle().files if file.applied]
     assert [file.path for file in files] == sorted(file.path for file in files)
     found = [load(text) for file in files for text in split(content(file))]
-    # YuniKorn's queues are a file of a ConfigMap.
-    kinds = ["queues.yaml" if "queues.yaml" in each.get("data", ()) else each["kind"] for each in found]
+    kinds = [_sort(each) for each in found]
     ranks = [rank for kind in kinds for rank, group in enumerate(ORDER) if kind in group]
     assert len(ranks) == len(kinds)
     assert ranks == sorted(ranks)
+
+
+def _sort(each: dict[str, Any]) -> str:
+    """Its kind; YuniKorn's queues are a file of a ConfigMap, and Deployments are of controllers or of a workload."""
+    if "queues.yaml" in each.get("data", ()):
+        return "queues.yaml"
+    selected = each["spec"].get("selector", {}).get("matchLabels", {}) if each["kind"] == "Deployment" else {}
+    return "servers" if "kwokgen.io/job" in selected else str(each["kind"])
 
 
 def test_stages_as_objects_are_waited_for(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
-from kwokgen.blueprint import times
+from kwokgen.blueprint import kinds, times
 from kwokgen.blueprint.containers import container, tolerations
 from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.placement import placement
@@ -22,7 +22,7 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.queue import Queues
 from kwokgen.model.topology import Topology
-from kwokgen.model.workload import Container, Kind, Workload
+from kwokgen.model.workload import Container, Workload
 from kwokgen.problem import Pos, quoted
 
 
@@ -65,11 +65,11 @@ class Parts:
         pools = self._pools(item, at)
         claims = self._claims(item, at, namespace)
         if fact:
-            item = self._called(entries.workload(fact), item, at)
+            item = kinds.meant(self.scope, entries.workload(fact), item, at)
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
-        self._takes(entries.workload(fact), item, at)
+        kinds.taken(self.scope, entries.workload(fact), item, at, self.queues)
         made = Workload(
             name=item["name"],
             kind=entries.workload(fact),
@@ -102,26 +102,6 @@ class Parts:
             at=at,
         )
         return failing(self.scope, made, item, self.seed)
-
-    def _called(self, kind: Kind, item: Data, at: Place) -> Data:
-        """The workload with its main container called as the kind wants it."""
-        written = at.raw("container", "name")
-        if not kind.container:
-            return item
-        if written and written != kind.container:
-            message = f'the main container of the kind {kind.name} is called "{kind.container}"'
-            self.scope.fail(at.pos("container", "name"), "workload", message, "leave the name out")
-        return {**item, "container": {**item["container"], "name": kind.container}}
-
-    def _takes(self, kind: Kind, item: Data, at: Place) -> None:
-        """Jobs of a queue whose system does not know them would pass it by, or wait for ever."""
-        system = self.queues.system.form
-        if self.queues.queues and kind.systems is not None and system not in kind.systems:
-            message = f"{self.queues.system.name} is not known to take workloads of the kind {kind.name}"
-            self.scope.fail(at.pos("kind"), "workload", message, f"systems that do: {quoted(kind.systems)}")
-        if kind.letter and not item["name"][:1].isalpha() and self.scope.intact(at):
-            message = f"names of the kind {kind.name} begin with a letter"
-            self.scope.fail(at.pos("name"), "workload", message, "they become DNS labels of Services")
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}

@@ -86,6 +86,8 @@ def workload(fact: Fact) -> Kind:
         letter=data.get("letter", False),
         container=data.get("container", ""),
         indexed=data.get("indexed", True),
+        ends=data.get("ends", True),
+        selects=data.get("selects", False),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

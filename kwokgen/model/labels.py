@@ -16,6 +16,7 @@ HOSTNAME = "kubernetes.io/hostname"
 POOL = "kwokgen.io/pool"
 SHARD = "kwokgen.io/shard"
 LIFECYCLE = "kwokgen.io/lifecycle"
+JOB = "kwokgen.io/job"
 
 
 def of_bundle(name: str) -> dict[str, Any]:

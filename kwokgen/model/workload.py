@@ -42,7 +42,8 @@ class Kind(NamedTuple):
 
     `waits` is what `kubectl wait` is told until jobs are done, `pod` the longest label that is made of a job's name and
     a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all. Where `container` is
-    not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do.
+    not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do, `ends` whether
+    they end by themselves, `selects` whether its pods are found by a label of theirs.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Kind(NamedTuple):
     letter: bool
     container: str
     indexed: bool
+    ends: bool
+    selects: bool
     systems: frozenset[str] | None
 
 

@@ -6,11 +6,14 @@ from typing import Any
 
 from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.labels import LIFECYCLE
+from kwokgen.model.labels import JOB, LIFECYCLE
 from kwokgen.model.workload import Container, Workload
 from kwokgen.resources import _failures, _queues
 from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
+
+SUBMITTER = ("affinity", "tolerations", "schedulerName", "priorityClassName")
+"""What of a pod holds for one that asks for nothing."""
 
 
 def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
@@ -24,9 +27,20 @@ def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec}
 
 
+def submitter(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    """The pod that hands a workload in: on the bundle's nodes as the others, and asking for nothing."""
+    pod = template(cluster, workload)
+    labels = pod["metadata"].get("labels")
+    container = {"name": "submitter", "image": workload.container.image}
+    kept = {key: pod["spec"][key] for key in SUBMITTER if key in pod["spec"]}
+    spec = {"restartPolicy": "Never", **kept, "containers": [container]}
+    return {"metadata": {"labels": labels}, "spec": spec} if labels else {"spec": spec}
+
+
 def _labels(workload: Workload) -> dict[str, Any]:
     lifecycle = {} if workload.default_lifecycle else {LIFECYCLE: workload.lifecycle.name}
-    return lifecycle | dict(workload.labels)
+    found = {JOB: Slot("name")} if workload.kind.selects else {}
+    return lifecycle | found | dict(workload.labels)
 
 
 def _annotations(cluster: Cluster, workload: Workload) -> dict[str, Any]:

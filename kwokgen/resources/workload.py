@@ -7,6 +7,7 @@ from typing import Any
 
 from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.labels import JOB
 from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
@@ -14,7 +15,7 @@ from kwokgen.resources import _failures, _pods, _queues
 from kwokgen.resources._common import owned
 from kwokgen.resources._queues import Marks
 from kwokgen.series import Column, Run, Series, Shape, Slot
-from kwokgen.templating import missing, render
+from kwokgen.templating import documents, missing
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
@@ -39,12 +40,15 @@ IMMUTABLE = tuple(
     for field in (
         *("template", "completions", "completionMode", "selector"),
         *("backoffLimitPerIndex", "managedBy", "podFailurePolicy", "successPolicy"),
+        # Of Volcano's Job.
+        *("tasks", "queue"),
     )
 )
 """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/batch/validation/validation.go, ValidateJobSpecUpdate."""
 IMMUTABLE_OF = {
     "AppWrapper": (("spec", "components"),),
     "JobSet": (("spec", "replicatedJobs"),),
+    "TrainJob": (("spec", "runtimeRef"),),
 }
 """The same of kinds that others define.
 
@@ -79,20 +83,24 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "annotations": {**workload.annotations, **marks.job_annotations},
             "pods": workload.pods,
             "parallelism": workload.parallelism,
+            "together": workload.parallelism if workload.gang else 1,
             "workers": workload.pods - 1 or None,
+            "queue": workload.queue,
+            "selector": {JOB: Slot("name")},
             "restartPolicy": workload.restart_policy,
             "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,
             "pod": _pods.template(cluster, workload),
+            "submitter": _pods.submitter(cluster, workload),
         }
-        document = render(workload.template, values)
+        made = documents(workload.template, values)
         problems = missing(workload.template, (*WORDS, *_of_queues(marks)))
         if problems:
             raise KwokgenError(*problems)
         yield Series(
             file=FILE,
-            runs=(Run(Shape((document,)), 0, workload.count - 1),),
+            runs=(Run(Shape(made), 0, workload.count - 1),),
             at=workload.at,
             by=workload.template.file,
             columns=_columns(cluster, workload),

@@ -14,7 +14,7 @@ from kwokgen.stagelint._between import CODE, WHOLE_SECONDS
 from kwokgen.stagelint._filling import filled, read
 from kwokgen.stagelint._stage import patches
 
-JOB = re.compile(r"^\s*kind:\s*(Job|JobSet|PyTorchJob)\s*$", re.MULTILINE)
+JOB = re.compile(r"^\s*kind:\s*(Job|JobSet|PyTorchJob|TrainJob)\s*$", re.MULTILINE)
 
 
 def check(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:
@@ -24,7 +24,11 @@ def check(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:
 
 
 def _endless_jobs(cluster: Cluster, lifecycle: Lifecycle) -> Iterator[Problem]:
-    jobs = (one for one in cluster.workloads if one.lifecycle is lifecycle and JOB.search(one.template.text))
+    jobs = (
+        one
+        for one in cluster.workloads
+        if one.lifecycle is lifecycle and one.kind.ends and JOB.search(one.template.text)
+    )
     job = next(jobs, None)
     written = " ".join(text for stage in lifecycle.stages for text in stage.templates)
     # A phase that is computed may be any.

@@ -1,55 +1,114 @@
 """Kinds of workloads under their own definitions: every object is taken as it is, field for field."""
 
+import shlex
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from testbed import programs
+from testbed import programs, removing
+from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.rendering import written
+from tests.live.test_bundles import errors_of_kwok
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
+RAY = "github.com/ray-project/kuberay/ray-operator"
+TRAINER = ("github.com/kubeflow/trainer/v2", "manifests/base/crds/trainer.kubeflow.org_{}.yaml")
 DEFINITIONS = {
     "appwrapper": (
-        "github.com/project-codeflare/appwrapper",
-        "config/crd/bases/workload.codeflare.dev_appwrappers.yaml",
+        ("github.com/project-codeflare/appwrapper", "config/crd/bases/workload.codeflare.dev_appwrappers.yaml"),
     ),
-    "pytorchjob": ("github.com/kubeflow/training-operator", "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
-    "jobset": ("sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
+    "pytorchjob": (("github.com/kubeflow/training-operator", "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),),
+    "jobset": (("sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),),
+    "leaderworkerset": (("sigs.k8s.io/lws", "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml"),),
+    "raycluster": ((RAY, "config/crd/bases/ray.io_rayclusters.yaml"),),
+    "rayjob": ((RAY, "config/crd/bases/ray.io_rayjobs.yaml"),),
+    "trainjob": tuple((TRAINER[0], TRAINER[1].format(kind)) for kind in ("trainjobs", "trainingruntimes")),
+    "deployment": (),
 }
-"""By kind, the module that Kueue's pins and the definition in it."""
-SPEC = """
+"""By kind, the modules that Kueue's pins and the definitions in them."""
+POOLS = """
 pools: [{name: gpu, count: 4, machine: p5.48xlarge, expose: extended-resource, taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}]
 lifecycles: [{name: n, nodes: fast}, {name: p, pods: timed, create: 0s, run: 5s}]
+"""
+SPEC = f"""{POOLS}
 workloads:
-- {name: plain, kind: KIND}
+- {{name: plain, kind: KIND}}
 - name: full
   kind: KIND
   count: 2
   pods: 4
   gpus: 4
-  run: {min: 5s, max: 10s}
   priority: 10
-  labels: {example.com/team: a}
-  annotations: {example.com/sort: b}
-  initContainers: [{name: check}]
+  labels: {{example.com/team: a}}
+  annotations: {{example.com/sort: b}}
+  initContainers: [{{name: check}}]
+  failures: [{{of: jobs, jobs: [1], after: 2s, exitCode: 1}}]
 """
+RUN = "  run: {min: 5s, max: 10s}\n"
+LASTING = {"deployment", "leaderworkerset", "raycluster", "rayjob"}
+OBJECTS = {"trainjob": 6}
+"""How many there are of the three jobs, where they are not one each."""
 
 
 @pytest.mark.parametrize("kind", DEFINITIONS)
 def test_objects_are_what_their_definition_says(kind: str, cluster: Cluster, tmp_path: Path) -> None:
-    module, path = DEFINITIONS[kind]
-    definition = str(programs.module_dir("kueue", module) / path)
-    folder = written("k", cluster.minor, tmp_path / "k", SPEC.replace("KIND", kind))
-    cluster.kubectl("apply", "--server-side", "-f", definition)
+    files = [str(programs.module_dir("kueue", module) / path) for module, path in DEFINITIONS[kind]]
+    definitions = [word for file in files for word in ("-f", file)]
+    spec = SPEC.replace("KIND", kind) + ("" if kind in LASTING else RUN)
+    folder = written("k", cluster.minor, tmp_path / "k", spec)
+    if definitions:
+        cluster.kubectl("apply", "--server-side", *definitions)
     cluster.kubectl("apply", "-f", str(folder / "00-namespace.yaml"))
     try:
-        cluster.kubectl("wait", "--for=condition=Established", "-f", definition)
+        if definitions:
+            cluster.kubectl("wait", "--for=condition=Established", *definitions)
         asked = ("apply", "--dry-run=server", "--validate=strict", "-f", str(folder / "80-workloads.yaml"))
         said = cluster.kubectl(*asked)
         assert said.stderr == ""
-        assert len(said.stdout.splitlines()) == 3
+        assert len(said.stdout.splitlines()) == OBJECTS.get(kind, 3)
     finally:
         cluster.kubectl("delete", "-f", str(folder / "00-namespace.yaml"))
-        cluster.kubectl("delete", "-f", definition)
+        if definitions:
+            cluster.kubectl("delete", *definitions)
+
+
+def test_servers_run_until_they_are_deleted(cluster: Cluster, tmp_path: Path) -> None:
+    """Longer than any lifecycle's run time, and one whose container fails is restarted in its place."""
+    failing = "failures: [{of: jobs, jobs: [1], after: 3s, exitCode: 1, times: 1}]"
+    spec = f"{POOLS}workloads: [{{name: serve, kind: deployment, count: 2, pods: 3, gpus: 4, {failing}}}]"
+    folder = written("serve", cluster.minor, tmp_path / "b", spec)
+    waits = [line for line in (folder / "README.md").read_text().splitlines() if " deployment " in line]
+    with removing.applied(cluster, folder) as live:
+        cluster.kubectl(*shlex.split(waits[0])[1:])
+        first = pods(cluster, live)
+        deadline = time.monotonic() + 60
+        while restarts(pods(cluster, live)) != {"serve-0": [0, 0, 0], "serve-1": [1, 1, 1]}:
+            assert time.monotonic() < deadline, restarts(pods(cluster, live))
+            time.sleep(1)
+        cluster.kubectl(*shlex.split(waits[0])[1:])
+        assert {pod["status"]["phase"] for pod in pods(cluster, live)} == {"Running"}
+        assert names(pods(cluster, live)) == names(first)
+        assert errors_of_kwok(cluster, live) == []
+
+
+def pods(cluster: Cluster, live: Bundle) -> list[Any]:
+    return cluster.get("pods", "-n", live.name)
+
+
+def names(found: list[Any]) -> set[str]:
+    return {pod["metadata"]["name"] for pod in found}
+
+
+def restarts(found: list[Any]) -> dict[str, list[int]]:
+    """By job, how often the container of each pod was restarted."""
+    done: dict[str, list[int]] = {}
+    for pod in found:
+        states = pod["status"].get("containerStatuses", ())
+        done.setdefault(pod["metadata"]["labels"]["kwokgen.io/job"], []).append(
+            sum(each["restartCount"] for each in states)
+        )
+    return done

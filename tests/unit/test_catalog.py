@@ -96,7 +96,18 @@ REQUIRED = {
     "kwok": {"v0.7.0", "v0.8.0"},
     "stages/node": {"fast", "heartbeat", "heartbeat-lease", "node-capacity"},
     "stages/pod": {"fast", "general", "timed"},
-    "workloads": {"appwrapper", "job", "jobset", "pytorchjob"},
+    "workloads": {
+        "appwrapper",
+        "deployment",
+        "job",
+        "jobset",
+        "leaderworkerset",
+        "pytorchjob",
+        "raycluster",
+        "rayjob",
+        "trainjob",
+        "volcano-job",
+    },
 }
 
 
