@@ -235,7 +235,8 @@ def test_a_compiled_template_makes_what_jinja2_makes(kind: str, name: str, fille
         for number, parameter in enumerate(fact.data["parameters"])
     }
     assert template.forms
-    assert templating.render(template, values) == templating.render(Template(template.text, template.file), values)
+    jinja = Template(template.text, template.file)
+    assert templating.documents(template, values) == templating.documents(jinja, values)
 
 
 def test_a_number_of_a_template_is_there_though_it_is_0() -> None:
