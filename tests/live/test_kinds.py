@@ -2,16 +2,19 @@
 
 import shlex
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kwokgen.pipeline import render
 from testbed import programs, removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
+from tests.live.test_playing import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -112,3 +115,21 @@ def restarts(found: list[Any]) -> dict[str, list[int]]:
             sum(each["restartCount"] for each in states)
         )
     return done
+
+
+def test_servers_that_are_too_many_wait(cluster: Cluster, tmp_path: Path) -> None:
+    """Three pods of 5 GPUs on two nodes of 8: kwokgen warns of one, and one waits."""
+    spec = POOLS.replace("count: 4", "count: 2") + "workloads: [{name: five, kind: deployment, pods: 3, gpus: 5}]"
+    folder = written("five", cluster.minor, tmp_path / "b", spec)
+    (said,) = render(str(tmp_path / "b.yaml")).warnings
+    assert said.message.startswith("no room for 1 of 3 pods: the sums fit")
+    with removing.applied(cluster, folder) as live:
+        until(lambda: phases(cluster, live) == {"Running": 2, "Pending": 1}, 40, "two pods run")
+        time.sleep(5)
+        assert phases(cluster, live) == {"Running": 2, "Pending": 1}
+        (waiting,) = [pod for pod in pods(cluster, live) if pod["status"]["phase"] == "Pending"]
+        assert any("Insufficient nvidia.com/gpu" in each.get("message", "") for each in waiting["status"]["conditions"])
+
+
+def phases(cluster: Cluster, live: Bundle) -> dict[str, int]:
+    return dict(Counter(pod["status"]["phase"] for pod in pods(cluster, live)))
