@@ -46,8 +46,12 @@ def path(module: str, program: str) -> Path:
 
 def module_dir(module: str, dependency: str) -> Path:
     """The source folder of a dependency, for data that only lies there (such as CRDs)."""
-    out = _go("list", "-m", "-f", "{{.Dir}}", dependency, cwd=MODULES / module, capture=True)
-    return Path(out.strip())
+    found = ("list", "-m", "-f", "{{.Dir}}", dependency)
+    where = MODULES / module
+    if not _go(*found, cwd=where, capture=True).strip():
+        # No build has asked for it yet.
+        _go("mod", "download", dependency, cwd=where)
+    return Path(_go(*found, cwd=where, capture=True).strip())
 
 
 def run(module: str, program: str, *arguments: str) -> None:
