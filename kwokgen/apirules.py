@@ -119,6 +119,22 @@ def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     yield from _pod(pod, path)
 
 
+def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec."""
+    spec = document["spec"]
+    pod, labels = spec["template"]["spec"], spec["template"].get("metadata", {}).get("labels", {})
+    path: tuple[str | int, ...] = ("spec", "template", "spec")
+    if any(labels.get(key) != value for key, value in spec["selector"].get("matchLabels", {}).items()):
+        yield ("spec", "selector"), "its pods have not the labels that it looks for"
+    if pod.get("restartPolicy", "Always") != "Always":
+        yield (*path, "restartPolicy"), f'"{pod["restartPolicy"]}" is not Always'
+    yield from _labels(labels, ("spec", "template", "metadata", "labels"))
+    yield from _annotations(
+        spec["template"].get("metadata", {}).get("annotations", {}), ("spec", "template", "metadata", "annotations")
+    )
+    yield from _pod(pod, path)
+
+
 def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
     declared = {claim["name"] for claim in pod.get("resourceClaims", ())}
     used = set()
@@ -155,6 +171,7 @@ _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "DeviceTaintRule": claimrules.rule_findings,
     "ResourceClaim": claimrules.claim_findings,
     "ResourceClaimTemplate": claimrules.claim_findings,
+    "Deployment": _deployment,
     "Job": _job,
     "ConfigMap": _config_map,
 }

@@ -92,6 +92,12 @@ def _foreign(bundle: Bundle, folder: Path) -> Iterator[Problem]:
         elif owner is not None and owner != bundle.name and (path in needed or "/" not in path):
             hint = "choose another folder, or delete that bundle's files"
             yield Problem(pos, "folder", f'belongs to the bundle "{owner}", this one is "{bundle.name}"', hint)
+        elif owner == bundle.name and path not in needed and path.endswith("/README.md"):
+            whole = str((folder / path).parent)
+            message = (
+                "holds the whole bundle, as a render of several wrote it: one into the folder above would remove it"
+            )
+            yield Problem(Pos(whole), "folder", message, f"write -o {whole}, or delete it")
         elif owner is None and path in needed:
             yield Problem(pos, "folder", "is not kwokgen's, and the bundle has a file of this name", "move it away")
         elif owner is None and not own_folder and "/" not in path and path.endswith(MANIFESTS):

@@ -52,9 +52,9 @@ FIXED_OF = {
         ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "affinity"),
         ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "tolerations"),
         ("spec", "rayClusterSpec", "workerGroupSpecs"),
-        ("spec", "submitterPodTemplate", "spec", "affinity"),
-        ("spec", "submitterPodTemplate", "spec", "tolerations"),
+        ("spec", "clusterSelector"),
     ),
+    "TrainJob": (("spec", "runtimeRef"), ("spec", "runtimePatches")),
     "TrainingRuntime": (("spec", "template", "spec", "replicatedJobs"),),
     "PyTorchJob": (
         ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "affinity"),
@@ -73,6 +73,9 @@ FIXED_OF = {
 
 _LIST = "a list is replaced whole, and it keeps pods on the bundle's nodes"
 ELSEWHERE = {
+    ("spec", "clusterSelector"): "the cluster of its own is on the bundle's nodes",
+    ("spec", "runtimeRef"): "the runtime of its own keeps pods on the bundle's nodes",
+    ("spec", "runtimePatches"): "the runtime of its own keeps pods on the bundle's nodes: patch that",
     ("spec", "components"): _LIST,
     ("spec", "replicatedJobs"): _LIST,
     ("spec", "tasks"): _LIST,
@@ -135,7 +138,9 @@ def _fixed(patch: Patch) -> Iterator[Problem]:
     for path in (*FIXED, *FIXED_OF.get(patch.kind, ())):
         if _written(patch.merge, path):
             dotted = ".".join(path)
-            hint = ELSEWHERE.get(path, "what an object is called, and whose it is, follows from the blueprint")
+            # Pods are at the end of paths of several beginnings.
+            known = (ELSEWHERE[end] for end in (path, ("spec", "template", *path[-2:])) if end in ELSEWHERE)
+            hint = next(known, "what an object is called, and whose it is, follows from the blueprint")
             yield Problem(
                 patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint
             )

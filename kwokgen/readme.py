@@ -85,6 +85,9 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     if cluster.controller.crd and cluster.controller.run != "existing":
         yield f"{apply} -f 05-crds.yaml"
         yield "kubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io"
+    for waits in dict.fromkeys(one.kind.queue_waits for one in cluster.workloads if one.kind.queue_waits):
+        yield f"{apply} -f 00-namespace.yaml -f 70-queues.yaml"
+        yield f"kubectl wait {waits} {_selector(cluster)} --timeout=1m"
     yield f"{apply} -f ."
     yield "```"
     yield ""

@@ -17,6 +17,9 @@ from kwokgen.series import Document, Join, Slot
 
 MARK = "kwokgen-template-part-"
 NAMED = "kwokgen-template-value-"
+OWN = ("name", "namespace", "labels")
+"""What of its metadata makes an object one of a bundle."""
+NAME = str | Slot | Join
 OBJECT = {"apiVersion": str, "kind": str, "metadata": dict, "spec": dict}
 
 
@@ -85,6 +88,15 @@ def missing(template: Template, words: Sequence[str]) -> tuple[Problem, ...]:
     return tuple(_problem(template, 0, f"it has no [[ {word} ]]") for word in words if word not in used)
 
 
+def strays(template: Template, made: Sequence[Document], values: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """A problem for each of several documents that does not say itself whose it is."""
+    words = [word for each in made for word in OWN if each["metadata"].get(word) is not values[word]]
+    several = dict.fromkeys(words) if len(made) > 1 else ()
+    return tuple(
+        _problem(template, 0, f"not all of its documents have [[ {word} ]] as their {word}") for word in several
+    )
+
+
 def _named(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, str) and value.startswith(NAMED):
         return values[value.removeprefix(NAMED)]
@@ -132,6 +144,7 @@ def _checked(made: Any, template: Template) -> Any:
     for each in made if isinstance(made, list) and made else [made]:
         document = each if isinstance(each, dict) else {}
         wrong = [key for key, sort in OBJECT.items() if not isinstance(document.get(key), sort)]
+        wrong += ["a name"] if not wrong and not isinstance(document["metadata"].get("name"), NAME) else []
         if wrong:
             message = f"what it makes is no object: without {', '.join(wrong)}"
             raise KwokgenError(_problem(template, 0, message))

@@ -237,6 +237,12 @@ def another(target: Path) -> None:
     (target / "00-namespace.yaml").write_text(f"{MARK}other\n---\n", encoding="utf-8")
 
 
+def whole(target: Path) -> None:
+    (target / "good").mkdir()
+    for name in ("00-namespace.yaml", "README.md"):
+        (target / "good" / name).write_text(f"{MARK}good\n", encoding="utf-8")
+
+
 FOLDERS = {
     "foreign": (foreign, ["out/other.yaml: is not kwokgen's, and kubectl would apply it with the bundle [folder]"]),
     "taken": (
@@ -247,6 +253,15 @@ FOLDERS = {
         ],
     ),
     "another": (another, ['out/00-namespace.yaml: belongs to the bundle "other", this one is "good" [folder]']),
+    "whole": (
+        whole,
+        [
+            (
+                "out/good: holds the whole bundle, as a render of several wrote it: one into the folder above would remove it"
+                " [folder]"
+            )
+        ],
+    ),
 }
 
 

@@ -35,10 +35,11 @@ ORDER = (
         *("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology", "WorkloadPriorityClass"),
         *("HyperNode", "PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
     },
+    {"TrainingRuntime"},
     {"PodGroup", "Workload"},
     {
         *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "RayCluster", "RayJob"),
-        *("TrainingRuntime", "TrainJob", "servers"),
+        *("TrainJob", "servers"),
     },
 )
 OWN = "machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: %d, attributes: {model: h100}}"

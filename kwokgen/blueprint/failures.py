@@ -112,7 +112,8 @@ class Written:
             message = (
                 "an init container that its pod restarts has no Stages: those of the lifecycle forget the restarts"
             )
-            self._fail("initContainer", message, "write restartPolicy: Never, or let the main container fail")
+            never = "write restartPolicy: Never, or " if self.workload.kind.ends else ""
+            self._fail("initContainer", message, f"{never}let the main container fail")
         return names.index(name) if name in names else 0
 
     def _seconds(self, key: str) -> int:

@@ -51,6 +51,10 @@ def taken(scope: Scope, kind: Kind, item: Data, at: Place, queues: Queues) -> No
         else:
             message = f"workloads of the kind {kind.name} are for queues, and the blueprint has none"
         scope.fail(at.pos("kind"), "workload", message, f"systems that take them: {quoted(kind.systems)}")
+    for key, least in kind.least.items():
+        if key in item and item[key] < least:
+            message = f"{key}: {item[key]} of the kind {kind.name} means another number"
+            scope.fail(at.pos(key), "workload", message, f"{least} or more")
     if kind.letter and not item["name"][:1].isalpha() and scope.intact(at):
         message = f"names of the kind {kind.name} begin with a letter"
         scope.fail(at.pos("name"), "workload", message, "they become DNS labels of Services")

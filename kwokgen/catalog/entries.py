@@ -88,6 +88,9 @@ def workload(fact: Fact) -> Kind:
         indexed=data.get("indexed", True),
         ends=data.get("ends", True),
         selects=data.get("selects", False),
+        gangs=frozenset(data["gangs"]) if "gangs" in data else None,
+        least=data.get("least", {}),
+        queue_waits=data.get("queueWaits", ""),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

@@ -2,62 +2,76 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
-Amounts = Mapping[str, Decimal]
-"""By resource, or device class."""
+Amounts = Mapping[str, int]
+"""By resource, or device class, in thousandths."""
 
 
-class Nodes(NamedTuple):
-    """So many nodes of a pool that have the same left."""
+class Node(NamedTuple):
+    """What a node of a pool has left of each of `names`."""
 
     pool: str
-    free: Amounts
-    number: int
+    names: tuple[str, ...]
+    free: tuple[int, ...]
 
     def holds(self, asked: Amounts) -> int:
-        """How many more pods each of them has room for."""
-        return min((int(self.free.get(name, 0) // amount) for name, amount in asked.items()), default=0)
+        """How many more pods it has room for."""
+        has = zip(self.names, self.free, strict=True)
+        return min((free // asked[name] for name, free in has if asked.get(name)), default=0)
 
-    def less(self, asked: Amounts, pods: int, number: int) -> Nodes:
-        """Some of them with so many pods more."""
-        taken = {name: amount * pods for name, amount in asked.items()}
-        return Nodes(self.pool, {name: has - taken.get(name, 0) for name, has in self.free.items()}, number)
+    def less(self, asked: Amounts, pods: int) -> Node:
+        """It with so many pods more."""
+        has = zip(self.names, self.free, strict=True)
+        return self._replace(free=tuple(free - asked.get(name, 0) * pods for name, free in has))
 
 
-def size(nodes: Sequence[Nodes], asked: Mapping[str, Amounts]) -> Decimal:
+Nodes = Mapping[Node, int]
+"""How many nodes there are of each sort."""
+
+
+def size(nodes: Nodes, asked: Mapping[str, Amounts]) -> Fraction:
     """The part of an empty node that a pod takes, of what it takes most of, where that is the least."""
-    return min((_part(each, asked[each.pool]) for each in nodes if each.pool in asked), default=Decimal(0))
+    return min((_part(node, asked[node.pool]) for node in nodes if node.pool in asked), default=Fraction(0))
 
 
-def _part(nodes: Nodes, asked: Amounts) -> Decimal:
-    parts = (amount / nodes.free[name] for name, amount in asked.items() if nodes.free.get(name))
-    return max(parts, default=Decimal(0))
+def _part(node: Node, asked: Amounts) -> Fraction:
+    has = zip(node.names, node.free, strict=True)
+    return max((Fraction(asked.get(name, 0), free) for name, free in has if free), default=Fraction(0))
 
 
-def packed(nodes: Sequence[Nodes], asked: Mapping[str, Amounts], pods: int) -> tuple[list[Nodes], int]:
+def packed(nodes: Nodes, asked: Mapping[str, Amounts], pods: int) -> tuple[Nodes, int]:
     """What is left of the nodes with pods that ask for so much by pool, and how many pods found no room.
 
     Nodes that hold the fewest more come first.
     """
-    room = {id(each): each.holds(asked[each.pool]) if each.pool in asked else 0 for each in nodes}
-    done: list[Nodes] = []
-    for each in sorted(nodes, key=lambda one: room[id(one)]):
-        parts, pods = _filled(each, asked.get(each.pool, {}), room[id(each)], pods)
-        done += parts
-    return done, pods
+    room = {node: node.holds(asked[node.pool]) for node in nodes if node.pool in asked}
+    done = Counter(nodes)
+    for node in sorted((node for node in room if room[node]), key=room.__getitem__):
+        for each, number in _filled(room[node], nodes[node], pods):
+            done[node] -= number
+            done[node.less(asked[node.pool], each)] += number
+            pods -= each * number
+    return +done, pods
 
 
-def _filled(nodes: Nodes, asked: Amounts, room: int, pods: int) -> tuple[Iterator[Nodes], int]:
-    """The nodes, full as far as there are pods, and the pods that are over."""
-    full = min(nodes.number, pods // room) if room else 0
-    over = pods - full * room
-    last = over if room and full < nodes.number else 0
-    parts = (
-        nodes.less(asked, room, full),
-        nodes.less(asked, last, 1 if last else 0),
-        nodes._replace(number=nodes.number - full - (1 if last else 0)),
-    )
-    return (part for part in parts if part.number), over - last
+def _filled(room: int, number: int, pods: int) -> Iterator[tuple[int, int]]:
+    """How many pods each of so many nodes gets: all that it holds, and the last one the rest."""
+    full = min(number, pods // room)
+    if full:
+        yield room, full
+    if full < number and pods % room:
+        yield pods % room, 1
+
+
+def summed(nodes: Nodes, wanted: Sequence[tuple[Mapping[str, Amounts], int]]) -> tuple[str, int, int] | None:
+    """A resource of which so many pods ask for more than all nodes have, with both sums."""
+    for name in dict.fromkeys(name for node in nodes for name in node.names):
+        asked = sum(min((each.get(name, 0) for each in by_pool.values()), default=0) * pods for by_pool, pods in wanted)
+        held = (dict(zip(node.names, node.free, strict=True)).get(name, 0) * number for node, number in nodes.items())
+        if asked > (has := sum(held)):
+            return name, asked, has
+    return None

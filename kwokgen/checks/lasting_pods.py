@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
+from math import ceil
 
-from kwokgen.checks._packing import Amounts, Nodes, packed, size
+from kwokgen.checks._packing import Amounts, Node, Nodes, packed, size, summed
 from kwokgen.checks._room import open_nodes, rooms
 from kwokgen.model.amounts import worth
 from kwokgen.model.cluster import Cluster
@@ -15,6 +17,8 @@ from kwokgen.problem import Problem
 ID = "lasting-pods"
 SUMMARY = "Pods that run until they are deleted have room at once, by first fit with the largest first, and leave some for what ends"
 WHOLE = True
+Asked = Mapping[str, Mapping[str, Amounts]]
+"""What each pod asks for, by workload and by pool."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
@@ -26,69 +30,68 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         return
     asked = {one.name: _asked(cluster, one) for one in cluster.workloads}
     empty = _nodes(cluster)
-    nodes, short = empty, False
-    for one in sorted(lasting, key=lambda one: size(empty, asked[one.name]), reverse=True):
-        nodes, over = packed(nodes, asked[one.name], one.count * one.pods)
-        short |= bool(over)
-        if over:
-            yield _over(one, over, _summed(lasting, asked, empty))
-    for one in () if short else cluster.workloads:
-        if one.kind.ends and _highest(lasting) >= (one.priority or 0):
-            yield from _beside(one, asked[one.name], empty, nodes)
+    lasting.sort(key=lambda one: size(empty, asked[one.name]), reverse=True)
+    _, over = _placed(empty, lasting, asked)
+    yield from (_over(one, pods, _why(empty, lasting, asked)) for one, pods in over)
+    if not over:
+        yield from _beside(cluster, empty, lasting, asked)
 
 
-def _nodes(cluster: Cluster) -> list[Nodes]:
+def _nodes(cluster: Cluster) -> Nodes:
     """The nodes that take pods, with everything that any workload asks of them."""
-    done = []
+    done: dict[Node, int] = {}
     for pool in cluster.pools:
         known = (rooms(cluster, one, pool) for one in cluster.workloads if pool in one.pools)
-        free = {name: worth(room.has) for found in known for name, room in found.items()}
-        done.append(Nodes(pool.name, free, open_nodes(cluster, pool)))
+        free = {name: int(worth(room.has) * 1000) for found in known for name, room in found.items()}
+        done[Node(pool.name, tuple(free), tuple(free.values()))] = open_nodes(cluster, pool)
     return done
 
 
 def _asked(cluster: Cluster, workload: Workload) -> Mapping[str, Amounts]:
-    """By pool, what each of its pods asks for."""
     return {
-        pool.name: {name: worth(room.asked) for name, room in rooms(cluster, workload, pool).items()}
+        pool.name: {name: ceil(worth(room.asked) * 1000) for name, room in rooms(cluster, workload, pool).items()}
         for pool in workload.pools
     }
 
 
-def _summed(lasting: list[Workload], asked: Mapping[str, Mapping[str, Amounts]], nodes: list[Nodes]) -> str:
-    """The resource of which they ask for more than there is; empty where the sums fit."""
-    for name in dict.fromkeys(name for each in nodes for name in each.free):
-        wanted = sum((_least(asked[one.name], name) * one.count * one.pods for one in lasting), Decimal(0))
-        has = sum((each.free.get(name, Decimal(0)) * each.number for each in nodes), Decimal(0))
-        if wanted > has:
-            return f"those that run until they are deleted ask for {_text(wanted)} {name}, all nodes have {_text(has)}"
-    return ""
+def _placed(nodes: Nodes, lasting: Sequence[Workload], asked: Asked) -> tuple[Nodes, list[tuple[Workload, int]]]:
+    """What is left of the nodes, and of whom how many pods found no room."""
+    over = []
+    for one in lasting:
+        nodes, pods = packed(nodes, asked[one.name], one.count * one.pods)
+        if pods:
+            over.append((one, pods))
+    return nodes, over
 
 
-def _least(asked: Mapping[str, Amounts], name: str) -> Decimal:
-    return min((amounts.get(name, Decimal(0)) for amounts in asked.values()), default=Decimal(0))
+def _why(nodes: Nodes, lasting: Sequence[Workload], asked: Asked) -> str:
+    sums = summed(nodes, [(asked[one.name], one.count * one.pods) for one in lasting])
+    if sums is None:
+        return "the sums fit, but first fit with the largest first finds no place for all"
+    name, wanted, has = sums
+    return f"those that run until they are deleted ask for {_text(wanted)} {name}, all nodes have {_text(has)}"
 
 
-def _over(workload: Workload, over: int, summed: str) -> Problem:
-    why = summed or "the sums fit, but first fit with the largest first finds no place for all"
+def _over(workload: Workload, over: int, why: str) -> Problem:
     message = f"no room for {over} of {workload.count * workload.pods} pods: {why}"
     return Problem(workload.at.pos(), ID, message, "make fewer, or more nodes", "warning")
 
 
-def _highest(lasting: list[Workload]) -> int:
-    return max(one.priority or 0 for one in lasting)
+def _beside(cluster: Cluster, empty: Nodes, lasting: Sequence[Workload], asked: Asked) -> Iterator[Problem]:
+    """What had room on empty nodes, and has none beside the pods that it does not put out."""
+
+    @cache
+    def left(priority: int) -> Nodes:
+        return _placed(empty, [one for one in lasting if (one.priority or 0) >= priority], asked)[0]
+
+    for one in cluster.workloads:
+        pods = one.parallelism if one.gang else 1
+        ending = one.kind.ends and not one.suspend and not packed(empty, asked[one.name], pods)[1]
+        if ending and packed(left(one.priority or 0), asked[one.name], pods)[1]:
+            what = "a gang" if one.gang else "a pod"
+            message = f"{what} has no room beside the pods that run until they are deleted, packed by first fit"
+            yield Problem(one.at.pos(), ID, message, "make fewer of those, or more nodes", "warning")
 
 
-def _beside(
-    workload: Workload, asked: Mapping[str, Amounts], empty: list[Nodes], nodes: list[Nodes]
-) -> Iterator[Problem]:
-    """What had room on empty nodes, and has none beside those pods."""
-    pods = workload.parallelism if workload.gang else 1
-    if packed(empty, asked, pods)[1] == 0 and packed(nodes, asked, pods)[1]:
-        what = "a gang" if workload.gang else "a pod"
-        message = f"{what} has no room beside the pods that run until they are deleted, packed by first fit"
-        yield Problem(workload.at.pos(), ID, message, "make fewer of those, or more nodes", "warning")
-
-
-def _text(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
+def _text(thousandths: int) -> str:
+    return f"{(Decimal(thousandths) / 1000).normalize():f}"

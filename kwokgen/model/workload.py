@@ -43,7 +43,9 @@ class Kind(NamedTuple):
     `waits` is what `kubectl wait` is told until jobs are done, `pod` the longest label that is made of a job's name and
     a pod's index, `letter` whether names begin with one, `systems` the queue systems that take it, None for all. Where `container` is
     not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do, `ends` whether
-    they end by themselves, `selects` whether its pods are found by a label of theirs.
+    they end by themselves, `selects` whether its pods are found by a label of theirs. `gangs` are the kinds of Kubernetes' own gangs
+    that its pods can belong to, None for all. `least` is the least that a word may be, `queue_waits` what `kubectl wait` is told of the
+    queues before jobs are applied.
     """
 
     name: str
@@ -55,6 +57,9 @@ class Kind(NamedTuple):
     indexed: bool
     ends: bool
     selects: bool
+    gangs: frozenset[str] | None
+    least: Mapping[str, int]
+    queue_waits: str
     systems: frozenset[str] | None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import HOSTNAME
@@ -53,6 +54,19 @@ def of_pods(cluster: Cluster, workload: Workload) -> Mapping[str, str]:
     if cluster.queues.system.form == "volcano":
         return _of_volcano(topology, place.within, required=place.required)
     return {}
+
+
+def of_volcano_job(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    """What Volcano's own Job says of its place, for which its pods are not asked; empty for all others.
+
+    https://github.com/volcano-sh/apis/blob/v1.14.0/pkg/apis/batch/v1alpha1/job.go, NetworkTopologySpec
+    """
+    place, topology = workload.placement, cluster.topology
+    if place is None or topology is None or not cluster.queues.place or cluster.queues.system.form != "volcano":
+        return {}
+    level = topology.level(place.within)
+    mode = {"mode": "hard" if place.required else "soft"}
+    return mode | ({"highestTierAllowed": tier(topology, level)} if level else {})
 
 
 def _of_volcano(topology: Topology, within: str, *, required: bool) -> dict[str, str]:

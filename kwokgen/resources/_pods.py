@@ -12,9 +12,6 @@ from kwokgen.resources import _failures, _queues
 from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
-SUBMITTER = ("affinity", "tolerations", "schedulerName", "priorityClassName")
-"""What of a pod holds for one that asks for nothing."""
-
 
 def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     """Metadata and spec of a workload's pods."""
@@ -25,16 +22,6 @@ def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     }
     spec = _spec(cluster, workload) | dict(marks.spec)
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec}
-
-
-def submitter(cluster: Cluster, workload: Workload) -> dict[str, Any]:
-    """The pod that hands a workload in: on the bundle's nodes as the others, and asking for nothing."""
-    pod = template(cluster, workload)
-    labels = pod["metadata"].get("labels")
-    container = {"name": "submitter", "image": workload.container.image}
-    kept = {key: pod["spec"][key] for key in SUBMITTER if key in pod["spec"]}
-    spec = {"restartPolicy": "Never", **kept, "containers": [container]}
-    return {"metadata": {"labels": labels}, "spec": spec} if labels else {"spec": spec}
 
 
 def _labels(workload: Workload) -> dict[str, Any]:

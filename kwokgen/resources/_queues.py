@@ -53,9 +53,13 @@ def made(cluster: Cluster, kind: str, meta: dict[str, Any], spec: dict[str, Any]
 
 
 def _default(cluster: Cluster, workload: Workload) -> Marks:
-    if workload.priority is None:
-        return Marks()
-    return Marks(spec={"priorityClassName": cluster.priority_class(workload.priority)})
+    name = priority_class(cluster, workload)
+    return Marks(spec={"priorityClassName": name}) if name else Marks()
+
+
+def priority_class(cluster: Cluster, workload: Workload) -> str | None:
+    """The name of its PriorityClass, if it has a priority."""
+    return None if workload.priority is None else cluster.priority_class(workload.priority)
 
 
 def _kueue(cluster: Cluster, workload: Workload) -> Marks:

@@ -11,14 +11,16 @@ from kwokgen.model.labels import JOB
 from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
-from kwokgen.resources import _failures, _pods, _queues
+from kwokgen.resources import _failures, _places, _pods, _queues
 from kwokgen.resources._common import owned
 from kwokgen.resources._queues import Marks
-from kwokgen.series import Column, Run, Series, Shape, Slot
-from kwokgen.templating import documents, missing
+from kwokgen.series import Column, Document, Run, Series, Shape, Slot
+from kwokgen.templating import documents, missing, strays
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
+BEFORE = "75-for-workloads.yaml"
+"""Where the documents of a template stand before the last, which webhooks look for when they see that one."""
 WAVES, DIGITS = "waves/", 7
 """Where jobs stand that come at a time: in the file of its second since the start."""
 SCRIPT = f"{WAVES}apply.sh"
@@ -48,9 +50,12 @@ IMMUTABLE = tuple(
 IMMUTABLE_OF = {
     "AppWrapper": (("spec", "components"),),
     "JobSet": (("spec", "replicatedJobs"),),
+    "RayCluster": (("spec", "headGroupSpec"), ("spec", "workerGroupSpecs")),
+    "RayJob": (("spec", "rayClusterSpec"),),
     "TrainJob": (("spec", "runtimeRef"),),
+    "TrainingRuntime": (("spec",),),
 }
-"""The same of kinds that others define.
+"""The same of kinds that others define, and what their controllers look at once.
 
 https://github.com/kubernetes-sigs/jobset/blob/v0.11.1/pkg/webhooks/jobset_webhook.go, ValidateUpdate;
 https://github.com/project-codeflare/appwrapper/blob/v1.2.0/internal/webhook/appwrapper_webhook.go, validateAppWrapperUpdate.
@@ -86,26 +91,33 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "together": workload.parallelism if workload.gang else 1,
             "workers": workload.pods - 1 or None,
             "queue": workload.queue,
+            "priorityClass": _queues.priority_class(cluster, workload),
+            "networkTopology": _places.of_volcano_job(cluster, workload),
             "selector": {JOB: Slot("name")},
             "restartPolicy": workload.restart_policy,
             "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,
             "pod": _pods.template(cluster, workload),
-            "submitter": _pods.submitter(cluster, workload),
         }
-        made = documents(workload.template, values)
-        problems = missing(workload.template, (*WORDS, *_of_queues(marks)))
-        if problems:
+        if problems := missing(workload.template, (*WORDS, *_of_queues(marks))):
             raise KwokgenError(*problems)
-        yield Series(
-            file=FILE,
-            runs=(Run(Shape(made), 0, workload.count - 1),),
-            at=workload.at,
-            by=workload.template.file,
-            columns=_columns(cluster, workload),
-            parts=_waves(cluster, workload),
-        )
+        made = documents(workload.template, values)
+        if problems := strays(workload.template, made, values):
+            raise KwokgenError(*problems)
+        *before, job = made
+        own = _series(cluster, workload, FILE, (job,))._replace(parts=_waves(cluster, workload))
+        yield from [_series(cluster, workload, BEFORE, tuple(before)), own] if before else [own]
+
+
+def _series(cluster: Cluster, workload: Workload, file: str, made: tuple[Document, ...]) -> Series:
+    return Series(
+        file=file,
+        runs=(Run(Shape(made), 0, workload.count - 1),),
+        at=workload.at,
+        by=workload.template.file,
+        columns=_columns(cluster, workload),
+    )
 
 
 def _waves(cluster: Cluster, workload: Workload) -> tuple[tuple[str, int], ...]:

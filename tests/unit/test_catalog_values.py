@@ -14,9 +14,9 @@ from kwokgen import tree
 from kwokgen.catalog import KINDS, Catalog, builtin_node
 from kwokgen.catalog.rules import check
 from kwokgen.model.place import Place
-from kwokgen.pipeline import render
+from kwokgen.pipeline import Rendered, render
 from kwokgen.problem import KwokgenError, Problem
-from tests.unit.rendering import ROOT, blueprint, documents, problems
+from tests.unit.rendering import ROOT, blueprint, contents, documents, problems
 
 NAME = "gpu.nvidia.com"
 DRIVER = yaml.safe_load((ROOT / "kwokgen" / "catalog" / "drivers" / f"{NAME}.yaml").read_text(encoding="utf-8"))
@@ -207,6 +207,57 @@ def test_a_template_without_what_makes_it_one_of_the_bundle(tmp_path: Path, word
     [found] = problems(lambda: render(str(tmp_path / "t.yaml"), catalog=catalog))
     assert found.message == f"the template fails: it has no [[ {word} ]]"
     assert (found.pos.file, found.pos.line) == (str(tmp_path / "own" / "workloads" / "own.yaml"), line)
+
+
+SERVICE = """\
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: [[ name ]], namespace: [[ namespace ]], labels: [[ labels ]]}
+    spec: {clusterIP: None}
+"""
+STRAYS = {
+    "[[ labels ]]": (
+        {"labels: [[ labels ]]}": "labels: {a: b}}"},
+        "not all of its documents have [[ labels ]] as their labels",
+    ),
+    "[[ namespace ]]": (
+        {"[[ namespace ]]": "default"},
+        "not all of its documents have [[ namespace ]] as their namespace",
+    ),
+    "a name": ({"name: [[ name ]]": "generateName: a-"}, "what it makes is no object: without a name"),
+    "spec": ({"    spec: {clusterIP: None}\n": ""}, "what it makes is no object: without spec"),
+}
+
+
+@pytest.mark.parametrize("word", STRAYS)
+def test_a_template_of_several_documents_of_which_one_is_nobodys(tmp_path: Path, word: str) -> None:
+    """What is deleted, pruned and found by the bundle's labels is all of it."""
+    replaced, message = STRAYS[word]
+    service = SERVICE
+    for old, new in replaced.items():
+        service = service.replace(old, new)
+    [found] = problems(lambda: several(tmp_path, service))
+    assert found.message == f"the template fails: {message}"
+
+
+def test_a_template_of_several_documents_stands_in_two_files(tmp_path: Path) -> None:
+    """The last is the job; what it needs is there before, and is not made again with it."""
+    files = contents(several(tmp_path, SERVICE).bundle())
+    assert b"kind: Service" in files["75-for-workloads.yaml"]
+    assert b"kind: Service" not in files["80-workloads.yaml"]
+    assert files["80-workloads.yaml"].count(b"kind: Job") == files["75-for-workloads.yaml"].count(b"kind: Service") == 2
+
+
+def several(folder: Path, service: str) -> Rendered:
+    """Two jobs of a kind of one's own, each with a Service before it."""
+    text = (ROOT / "kwokgen" / "catalog" / "workloads" / "job.yaml").read_text(encoding="utf-8")
+    head, job = text.split("template: |\n")
+    first, *lines = job.splitlines()
+    listed = "\n".join([f"  - {first.strip()}", *(f"  {line}" for line in lines)])
+    spec = "pools: [{name: a, count: 1, machine: {cpu: 1}}]\nworkloads: [{name: w, kind: own, count: 2}]"
+    (folder / "t.yaml").write_text(blueprint(spec), encoding="utf-8")
+    catalog = written(folder, "workloads", "own", f"{head}template: |\n{service}{listed}\n")
+    return render(str(folder / "t.yaml"), catalog=catalog)
 
 
 @pytest.mark.parametrize("kind", KINDS)
