@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kwokgen.model.amounts import worth
@@ -40,7 +40,16 @@ def rooms(cluster: Cluster, workload: Workload, pool: Pool) -> Mapping[str, Room
             wanted[device_class] += int(worth(amount))
         elif worth(amount):
             done[name] = Room(amount, pool.machine.allocatable.get(name, "0"))
-    return done | dict(_by_class(cluster, pool, wanted))
+    return done | dict(_by_class(cluster, pool, wanted, set(_whole_classes(workload.claims))))
+
+
+def _whole_classes(claims: Iterable[Claim]) -> Iterator[str]:
+    """The classes of which every pod has all devices of its node."""
+    for claim in claims:
+        for request in claim.requests if not claim.shared and not claim.of_gang else ():
+            (ask, *others) = request.asks
+            if not others and not request.admin and ask.count is None and not ask.selectors and not ask.model:
+                yield ask.device_class
 
 
 def of_claims(claims: Iterable[Claim]) -> Counter[str]:
@@ -53,14 +62,17 @@ def of_claims(claims: Iterable[Claim]) -> Counter[str]:
     return wanted
 
 
-def _by_class(cluster: Cluster, pool: Pool, wanted: Mapping[str, int]) -> Iterator[tuple[str, Room]]:
+def _by_class(
+    cluster: Cluster, pool: Pool, wanted: Mapping[str, int], whole: Collection[str]
+) -> Iterator[tuple[str, Room]]:
     """Devices that several claims can have, or that are beside the nodes, are not counted."""
     beside = {offer.name for network in cluster.network_devices for offer in network.devices.offers}
     for name, count in wanted.items():
         offered = [device for each in pool.published for device in each.offered(name)]
         derived = any(each.offered(name) for each in cluster.published)
-        if count and derived and name not in beside and not any(device.policies for device in offered):
-            yield name, Room(f"{count}", f"{len(offered)}")
+        asked = len(offered) if name in whole else count
+        if asked and derived and name not in beside and not any(device.policies for device in offered):
+            yield name, Room(f"{asked}", f"{len(offered)}")
 
 
 def open_nodes(cluster: Cluster, pool: Pool) -> int:
