@@ -35,6 +35,9 @@ OURS = {
     ("kai.scheduler", "Topology"): "kai/topology",
     ("scheduling.volcano.sh", "Queue"): "volcano/queue",
     ("topology.volcano.sh", "HyperNode"): "volcano/hypernode",
+    ("monitoring.coreos.com", "PodMonitor"): "prometheus-operator/podmonitor",
+    ("monitoring.coreos.com", "PrometheusRule"): "prometheus-operator/prometheusrule",
+    ("monitoring.coreos.com", "ScrapeConfig"): "prometheus-operator/scrapeconfig",
 }
 """Schemas that kwokgen ships, by group and kind."""
 KUBERNETES = "urn:kubernetes:"

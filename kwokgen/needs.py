@@ -37,6 +37,7 @@ def requirements(cluster: Cluster) -> Requirements:
     others += [f"DeviceClass {entry.name}" for entry in cluster.device_classes if not entry.created]
     others += dict.fromkeys(workload.kind.needs for workload in cluster.workloads if workload.kind.needs)
     others += _queues(cluster)
+    others += _instruments(cluster)
     known = cluster.kubernetes.features
     features = [known[feature] for feature in asked if feature in known]
     gates = [gate for feature in features for gate in feature.gates]
@@ -62,6 +63,18 @@ def _queues(cluster: Cluster) -> Iterator[str]:
         yield from queues.system.needs
     if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
         yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
+
+
+def _instruments(cluster: Cluster) -> Iterator[str]:
+    """Who takes the rules, and what is scraped by none of the bundle's own."""
+    if cluster.observability.prometheus:
+        system = cluster.queues.system.form
+        asked = (each for each in cluster.observability.instruments if each.systems is None or system in each.systems)
+        scraped = " and ".join(dict.fromkeys(each.scrapes for each in asked if each.scrapes))
+        yield "Prometheus Operator v0.85.0: without it, its objects are refused"
+        yield f"a Prometheus of it that scrapes {scraped}"
+    if cluster.observability.grafana:
+        yield "Grafana, whose sidecar reads ConfigMaps with the label grafana_dashboard of every namespace"
 
 
 def kueue(cluster: Cluster) -> dict[str, Any]:

@@ -20,7 +20,7 @@ ALWAYS = (
     ("rbac.authorization.k8s.io/v1", "Role"),
     ("rbac.authorization.k8s.io/v1", "RoleBinding"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
-    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ResourceQuota", "ServiceAccount")),
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "ResourceQuota", "Service", "ServiceAccount")),
 )
 """Every kind that a bundle can have and that every cluster knows."""
 DEVICES = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")

@@ -115,7 +115,7 @@ class Cluster:
             file.write_text(config)
         if token:
             kubeconfig = self.folder / f"{name}.kubeconfig"
-            credentials.write_kubeconfig(kubeconfig, port=self._port("kube-apiserver"), token=token)
+            credentials.write_kubeconfig(kubeconfig, port=self.port("kube-apiserver"), token=token)
         port = self._reserve()
         started = self._start(name, components.kwok(kubeconfig=kubeconfig, config=file, port=port), port)
         self._ready(started, f"http://127.0.0.1:{port}/healthz")
@@ -146,6 +146,10 @@ class Cluster:
             processes.stop([process])
             self.running.remove(process)
             self._write_state()
+
+    def port(self, name: str) -> int:
+        """Where a program listens."""
+        return next(process.port for process in self.running if process.name == name)
 
     def log(self, name: str) -> str:
         """What a program has written so far."""
@@ -207,9 +211,6 @@ class Cluster:
     def _reserve(self) -> int:
         self._ports.append(ports.reserve())
         return ports.number(self._ports[-1])
-
-    def _port(self, name: str) -> int:
-        return next(process.port for process in self.running if process.name == name)
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -79,8 +79,11 @@ def controller_manager(plan: Plan, *, port: int) -> list[str]:
 
 
 def scheduler(plan: Plan, *, port: int) -> list[str]:
-    """The scheduler, as it comes."""
-    return [plan.program("kube-scheduler"), *_client(plan, port)]
+    """The scheduler, as it comes; whoever is on this machine may read its metrics."""
+    return [
+        plan.program("kube-scheduler"), *_client(plan, port),
+        "--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics",
+    ]  # fmt: skip
 
 
 def kwok(*, kubeconfig: Path, config: Path, port: int) -> list[str]:

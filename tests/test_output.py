@@ -41,6 +41,7 @@ ORDER = (
         *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "RayCluster", "RayJob"),
         *("TrainJob", "servers"),
     },
+    {"PodMonitor", "PrometheusRule", "ScrapeConfig", "Service", "dashboard"},
 )
 OWN = "machine: {cpu: 8}, gpus: {driver: gpu.example.com, count: %d, attributes: {model: h100}}"
 EVERY_STAGE = """
@@ -121,7 +122,9 @@ def test_files_and_objects_stand_in_the_order_of_applying(any_bundle: Rendered) 
 
 
 def _sort(each: dict[str, Any]) -> str:
-    """Its kind; YuniKorn's queues are a file of a ConfigMap, and Deployments are of controllers or of a workload."""
+    """Its kind; YuniKorn's queues and a dashboard are files of ConfigMaps, and Deployments are of controllers or of a workload."""
+    if "grafana_dashboard" in each["metadata"].get("labels", ()):
+        return "dashboard"
     if "queues.yaml" in each.get("data", ()):
         return "queues.yaml"
     selected = each["spec"].get("selector", {}).get("matchLabels", {}) if each["kind"] == "Deployment" else {}

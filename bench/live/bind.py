@@ -6,19 +6,12 @@ pools of different machines; the highest value, and the average of the seconds i
 
 from __future__ import annotations
 
-import json
-import tempfile
 import time
-import urllib.parse
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-from bench.live.cluster import say, seconds_of, seconds_until, standing
+from bench.live.cluster import say, seconds_of, standing
 from bench.live.mcad import only_cluster
-from testbed import ports, processes, programs
 from testbed.cluster import Cluster
+from testbed.prometheus import Prometheus, prometheus
 
 PODS = 1_000
 QUERY = 'sum(rate(apiserver_request_total{resource="pods",subresource="binding",verb="POST"}[1m]))'
@@ -29,15 +22,6 @@ POOLS = {
         "- {name: c, count: 33, machine: {cpu: 64, memory: 512Gi, pods: 250}}"
     ),
 }
-CONFIG = """
-global: {{scrape_interval: 2s}}
-scrape_configs:
-- job_name: apiserver
-  scheme: https
-  authorization: {{credentials: {token}}}
-  tls_config: {{insecure_skip_verify: true}}
-  static_configs: [{{targets: ["{address}"]}}]
-"""
 
 
 def table() -> list[list[str]]:
@@ -51,7 +35,7 @@ def table() -> list[list[str]]:
 
 
 def _row(spec: str) -> list[str]:
-    with standing("bind", spec, only_cluster) as (cluster, live), prometheus(cluster) as port:
+    with standing("bind", spec, only_cluster) as (cluster, live), prometheus(cluster) as server:
         # A rate needs a counter that is there before: one pod of another node's makes it.
         cluster.kubectl("create", "deployment", "first", "--image=none", "-n", live.name)
         time.sleep(5)
@@ -59,7 +43,7 @@ def _row(spec: str) -> list[str]:
         took = seconds_of(lambda: cluster.kubectl("apply", "-f", jobs), lambda: _bound(cluster, live.name) >= PODS, 300)
         highest = 0.0
         for _ in range(30):
-            highest = max(highest, _asked(port))
+            highest = max(highest, _rate(server))
             time.sleep(1)
     return [f"{took:.1f} s", f"{highest:.1f} /s", f"{PODS / took:.1f} /s"]
 
@@ -69,40 +53,5 @@ def _bound(cluster: Cluster, namespace: str) -> int:
     return cluster.kubectl("get", "pods", "-n", namespace, *selector).stdout.count("\n")
 
 
-@contextmanager
-def prometheus(cluster: Cluster) -> Iterator[int]:
-    """The port of one that scrapes the cluster's API server."""
-    view = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json").stdout)
-    address = urllib.parse.urlparse(view["clusters"][0]["cluster"]["server"]).netloc
-    token = view["users"][0]["user"]["token"]
-    with tempfile.TemporaryDirectory() as folder:
-        config = Path(folder) / "prometheus.yaml"
-        config.write_text(CONFIG.format(token=token, address=address), encoding="utf-8")
-        reserved = ports.reserve()
-        port = ports.number(reserved)
-        command = [
-            str(programs.path("prometheus", "prometheus")), f"--config.file={config}",
-            f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}",
-        ]  # fmt: skip
-        started = processes.start("prometheus", command, log=Path(folder) / "log", port=port, tied=True)
-        try:
-            seconds_until(lambda: _answers(port), 60)
-            yield port
-        finally:
-            processes.stop([started])
-            reserved.close()
-
-
-def _answers(port: int) -> bool:
-    try:
-        _asked(port)
-    except OSError:
-        return False
-    return True
-
-
-def _asked(port: int) -> float:
-    query = urllib.parse.urlencode({"query": QUERY})
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?{query}", timeout=10) as answer:
-        results = json.load(answer)["data"]["result"]
-    return float(results[0]["value"][1]) if results else 0.0
+def _rate(server: Prometheus) -> float:
+    return max((value for _, value in server.ask(QUERY)), default=0.0)

@@ -7,7 +7,7 @@ from math import ceil
 
 from kwokgen import formats
 from kwokgen.blueprint import claims as claims_of
-from kwokgen.blueprint import faults, features, lifecycles, network, pools, queues, topology
+from kwokgen.blueprint import faults, features, lifecycles, network, observability, pools, queues, topology
 from kwokgen.blueprint.classes import by_name, device_classes
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.blueprint.shape import Sound, filled
@@ -63,6 +63,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
         queues=queues.queues(scope, spec, where, found, classes),
         workloads=(),
         faults=goes_wrong,
+        observability=observability.resolve(scope, spec, where),
         patches=_patches(scope, spec, where),
         at=at,
     )

@@ -36,6 +36,7 @@ KINDS = {
     "workloads": "workload",
     "systems": "system",
     "topologies": "topology",
+    "instruments": "instrument",
     "kubernetes": "kubernetes",
     "kwok": "kwok",
 }

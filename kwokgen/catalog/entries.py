@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kwokgen.catalog import Fact
+from kwokgen.model.instruments import Instrument, Rule
 from kwokgen.model.queue import System, Trouble
 from kwokgen.model.target import Feature, Kubernetes, Kwok, Limits
 from kwokgen.model.template import Template
@@ -118,4 +119,27 @@ def system(fact: Fact) -> System:
         words=frozenset(data["words"]),
         resources=frozenset(data["resources"]) if "resources" in data else None,
         faults={fault["id"]: Trouble(fault["summary"], fault["refuses"]) for fault in data["faults"]},
+    )
+
+
+def instrument(fact: Fact) -> Instrument:
+    """What is recorded of a program of `catalog/instruments/`."""
+    data = fact.data
+    return Instrument(
+        name=fact.name,
+        systems=frozenset(data["systems"]) if "systems" in data else None,
+        of=data.get("of"),
+        scrapes=data.get("scrapes", ""),
+        rules=tuple(_rule(each) for each in data["rules"]),
+    )
+
+
+def _rule(data: Mapping[str, Any]) -> Rule:
+    return Rule(
+        record=data["record"],
+        title=data["title"],
+        unit=data["unit"],
+        legend=data.get("legend"),
+        labels=data.get("labels", {}),
+        expr=data["expr"],
     )

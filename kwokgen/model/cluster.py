@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.fault import Fault
+from kwokgen.model.instruments import Observability
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -84,6 +85,7 @@ class Cluster(NamedTuple):
     queues: Queues
     workloads: tuple[Workload, ...]
     faults: tuple[Fault, ...]
+    observability: Observability
     patches: tuple[Patch, ...]
     at: Place
 

@@ -9,10 +9,13 @@ from typing import Any
 from kwokgen import emit
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, SHARD
+from kwokgen.resources import _usage
 from kwokgen.resources._stages import stages
 from kwokgen.series import Document
 
 PORT = 10247
+CONTROLLER = "kwokgen.io/controller"
+"""The label of a controller's pods."""
 FIRST_POD_NETWORK = 64
 """Shard n hands out pod addresses of 10.(64+n).0.0/16: a pool of addresses is a process's own, so that two controllers
 of one network give addresses twice. Nodes have theirs in 10.128.0.0/9."""
@@ -35,7 +38,7 @@ def kwokctl(cluster: Cluster) -> str:
 
 def _text(documents: list[Document], cluster: Cluster, shard: int) -> str:
     inside: Iterable[Document] = () if cluster.controller.crd else stages(cluster, shard)
-    return "".join(emit.dump(document) for document in (*documents, *inside))
+    return "".join(emit.dump(document) for document in (*documents, *_usage.documents(cluster), *inside))
 
 
 def _options(cluster: Cluster, shard: int, selector: str) -> Document:

@@ -8,7 +8,7 @@ from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import JOB, LIFECYCLE
 from kwokgen.model.workload import Container, Workload
-from kwokgen.resources import _failures, _queues
+from kwokgen.resources import _failures, _queues, _usage
 from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
@@ -32,7 +32,12 @@ def _labels(workload: Workload) -> dict[str, Any]:
 
 def _annotations(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     run = {RUN_SECONDS: Slot("run")} if workload.run else {}
-    return run | _failures.marks(cluster, workload) | dict(workload.annotations)
+    return run | _gpus(cluster, workload) | _failures.marks(cluster, workload) | dict(workload.annotations)
+
+
+def _gpus(cluster: Cluster, workload: Workload) -> dict[str, str]:
+    held = _usage.gpus(cluster, workload) if _usage.measured(cluster) else 0
+    return {_usage.HELD: f"{held}"} if held else {}
 
 
 def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:

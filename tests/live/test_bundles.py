@@ -21,7 +21,7 @@ from tests.live.rendering import BLUEPRINTS, bundle
 
 pytestmark = pytest.mark.live
 
-LEFT_OUT = ("dra-", "fault-", "flaky-", "gang-", "kai", "kueue-", "topology-", "volcano", "yunikorn-")
+LEFT_OUT = ("dra-", "fault-", "flaky-", "gang-", "kai", "kueue-", "observability", "topology-", "volcano", "yunikorn-")
 JOBS_SECONDS = 150
 SLACK_SECONDS = 20
 """A busy machine plays a due Stage late; never early."""

@@ -13,7 +13,6 @@ from kwokgen.resources._queues import FILE, served
 from kwokgen.series import Series, one
 
 KIND = "ConfigMap"
-IMMUTABLE: tuple[tuple[str, ...], ...] = ()
 NAME = "yunikorn-configs"
 """The only one that YuniKorn reads: https://yunikorn.apache.org/docs/user_guide/service_config ."""
 

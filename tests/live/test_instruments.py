@@ -1,0 +1,227 @@
+"""Instruments: a real Prometheus with the bundle's rules, which say of a run what the cluster itself says of it."""
+
+import json
+import math
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kwokgen import schemas
+from testbed import prometheus as testing
+from testbed import removing
+from testbed.bundle import Bundle
+from testbed.cluster import Cluster
+from testbed.prometheus import Prometheus
+from tests.live.rendering import bundle, written
+from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
+from tests.live.test_playing import until
+
+pytestmark = pytest.mark.live
+
+SECONDS = 60
+KINDS = {"PodMonitor": "podmonitors", "PrometheusRule": "prometheusrules", "ScrapeConfig": "scrapeconfigs"}
+NAME = "measured"
+JOBS = {"train": 5, "infer": 2}
+WAITING = 1
+"""Of eight GPUs, five jobs ask for two each."""
+BOUND = sum(JOBS.values()) - WAITING
+SPEC = """
+controller: {shards: 2}
+observability: {prometheus: true, grafana: true}
+lifecycles: [{name: n, nodes: heartbeat-lease}, {name: p, pods: timed, create: 0s, run: 1h}]
+pools:
+- {name: claimed, count: 2, machine: {cpu: 64, memory: 256Gi}, gpus: {model: l40s, count: 4}}
+- {name: counted, count: 2, machine: p4d.24xlarge, expose: extended-resource}
+- {name: plain, count: 1, machine: {cpu: 8, memory: 8Gi}}
+claims: [{name: two, requests: [{deviceClassName: gpu.nvidia.com, count: 2}]}]
+workloads:
+- {name: first, kind: job, pools: [plain]}
+- {name: train, kind: job, count: 5, suspend: true, pools: [claimed], claims: [two], container: {resources: {cpu: 4, memory: 8Gi}}}
+- name: infer
+  kind: job
+  count: 2
+  suspend: true
+  pools: [counted]
+  gpus: 4
+  annotations: {kwok.x-k8s.io/usage-gpus: "1", kwok.x-k8s.io/usage-cpu: 500m, kwok.x-k8s.io/usage-memory: 1Gi}
+  container: {resources: {cpu: 2, memory: 4Gi}}
+"""
+MEMORY = (4 * 8 + 2 * 1) * 2**30
+CPUS = 4 * 4 + 2 * 0.5
+
+
+class Run(NamedTuple):
+    """A bundle whose jobs have begun, the Prometheus that watches, and how many pods were bound before they did."""
+
+    live: Bundle
+    server: Prometheus
+    before: float
+
+
+@pytest.fixture(scope="module")
+def definitions(cluster: Cluster) -> Iterator[None]:
+    """Those of the Prometheus Operator, which none runs here."""
+    files = [argument for plural in KINDS.values() for argument in ("-f", str(testing.definition(plural)))]
+    cluster.kubectl("apply", "--server-side", *files)
+    cluster.kubectl("wait", "--for=condition=Established", *files)
+    yield
+    cluster.kubectl("delete", *files)
+
+
+@pytest.fixture(scope="module")
+def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    folder = written(NAME, cluster.minor, tmp_path_factory.mktemp("measured") / "b", SPEC)
+    with removing.applied(cluster, folder) as live:
+        lists = [f"http://127.0.0.1:{cluster.port(each.name)}/discovery/prometheus" for each in live.controllers]
+        with testing.prometheus(cluster, rules=rules(folder), lists=lists, every="1s") as server:
+            # A rate needs a counter that is there before: that of the first job's pod.
+            until(lambda: value(server, "kwokgen:pods_bound:total") >= 1, SECONDS, "bindings are counted")
+            until(lambda: len(server.ask("kwokgen_node_gpus")) == 5, SECONDS, "every node is scraped")
+            before = value(server, "kwokgen:pods_bound:total")
+            for job, count in JOBS.items():
+                for index in range(count):
+                    resume = ("-p", '{"spec": {"suspend": false}}')
+                    cluster.kubectl("patch", "job", f"{job}-{index}", "-n", NAME, *resume)
+            until(lambda: running(cluster) == BOUND + 1, SECONDS, "the pods run")
+            yield Run(live, server, before)
+        assert errors_of_kwok(cluster, live) == []
+
+
+def rules(folder: Path) -> dict[str, Any]:
+    """A PrometheusRule's spec is a rule file."""
+    return dict(one(folder, "PrometheusRule")["spec"])
+
+
+def one(folder: Path, kind: str) -> dict[str, Any]:
+    (found,) = [each for each in documents(folder, "95-*") if each["kind"] == kind]
+    return found
+
+
+def value(server: Prometheus, query: str) -> float:
+    """Of a query that finds one series at most; 0 of none."""
+    return sum(value for _, value in server.ask(query))
+
+
+def by(server: Prometheus, label: str, query: str) -> dict[str, float]:
+    return {labels[label]: value for labels, value in server.ask(query)}
+
+
+def running(cluster: Cluster) -> int:
+    found = cluster.kubectl("get", "pods", "-n", NAME, "--no-headers", "--field-selector=status.phase=Running")
+    return len(found.stdout.splitlines())
+
+
+def settles(said: Callable[[], object], wanted: object) -> None:
+    until(lambda: said() == wanted, SECONDS, f"what is recorded is {wanted}, and not {said()},")
+
+
+def test_promtool_finds_nothing(run: Run, tmp_path: Path) -> None:
+    said = testing.check(rules(run.live.folder), tmp_path)
+    assert "SUCCESS" in said
+
+
+def test_promtool_finds_a_mistake(run: Run, tmp_path: Path) -> None:
+    wrong = rules(run.live.folder)
+    wrong["groups"][0]["rules"][0]["expr"] += ")"
+    with pytest.raises(subprocess.CalledProcessError):
+        testing.check(wrong, tmp_path)
+
+
+def test_bindings_are_the_pods_that_were_bound(run: Run, cluster: Cluster) -> None:
+    """In number; and their rate is not 0 for the next minute."""
+    settles(lambda: value(run.server, "kwokgen:pods_bound:total") - run.before, BOUND)
+    assert value(run.server, "kwokgen:pods_bound:rate1m") > 0
+
+
+def test_latencies_are_ordered(run: Run) -> None:
+    for record in ("kwokgen:pod_scheduling_seconds:quantile1m", "kwokgen:scheduling_attempt_seconds:quantile1m"):
+        until(lambda record=record: len(run.server.ask(record)) == 2, SECONDS, f"{record} is there")
+        found = by(run.server, "quantile", record)
+        assert 0 < found["0.5"] <= found["0.99"]
+
+
+def test_pending_pods_are_those_without_a_node(run: Run, cluster: Cluster) -> None:
+    """One of ours, and the controllers' own, which no kubelet is there to run."""
+    pods = cluster.get("pods", "--all-namespaces", "--field-selector=status.phase=Pending")
+    unbound = sum("nodeName" not in pod["spec"] for pod in pods)
+    assert unbound > WAITING
+    settles(lambda: value(run.server, "kwokgen:pods_pending:sum"), unbound)
+    assert by(run.server, "queue", "kwokgen:pods_pending:sum").keys() >= {"active", "backoff", "unschedulable", "gated"}
+
+
+def test_gpus_are_counted(run: Run) -> None:
+    """Devices that are claimed and resources that are requested, over both controllers; used as much as is said by hand."""
+    settles(lambda: by(run.server, "pool", "kwokgen:gpus_allocatable:sum"), {"claimed": 8, "counted": 16})
+    settles(lambda: by(run.server, "pool", "kwokgen:gpus_allocated:sum"), {"claimed": 8, "counted": 8})
+    settles(lambda: by(run.server, "pool", "kwokgen:gpus_allocated:ratio"), {"claimed": 1, "counted": 0.5})
+    settles(lambda: by(run.server, "pool", "kwokgen:gpus_used:ratio"), {"claimed": 1, "counted": 2 / 16})
+
+
+def test_pods_use_what_they_ask_for(run: Run) -> None:
+    """Or what an annotation says; a rate over a minute that has just begun is below what it will be."""
+    settles(lambda: by(run.server, "namespace", "kwokgen:pod_memory_bytes:sum"), {NAME: MEMORY})
+    until(lambda: value(run.server, "kwokgen:pod_cpu_cores:rate1m") > CPUS / 10, SECONDS, "CPUs are used")
+    assert value(run.server, "kwokgen:pod_cpu_cores:rate1m") < CPUS * 1.1
+
+
+def test_every_record_and_every_panel_has_numbers(run: Run) -> None:
+    """None is NaN, of none is there nothing, and what the dashboard asks for is what is recorded."""
+    (text,) = one(run.live.folder, "ConfigMap")["data"].values()
+    asked = [target["expr"] for panel in json.loads(text)["panels"] for target in panel["targets"]]
+    records = {rule["record"] for rule in rules(run.live.folder)["groups"][0]["rules"]}
+    assert asked == [f'{record}{{bundle="{NAME}"}}' for record in dict.fromkeys(asked_names(asked))]
+    assert set(asked_names(asked)) == records
+    for query in asked:
+        found = [number for _, number in run.server.ask(query)]
+        assert found, query
+        assert not any(math.isnan(number) for number in found), query
+        assert any(found), query
+    assert run.server.unhealthy() == []
+
+
+def asked_names(queries: list[str]) -> list[str]:
+    return [query.partition("{")[0] for query in queries]
+
+
+@pytest.mark.newest
+def test_the_example_is_taken(cluster: Cluster, definitions: None, tmp_path: Path) -> None:
+    """By the operator's own definitions, without a warning, and once."""
+    folder = bundle("observability", cluster.minor, tmp_path / "b")
+    cluster.kubectl("apply", "-f", str(folder / "00-namespace.yaml"))
+    file = str(folder / "95-observability.yaml")
+    strict = cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", file)
+    assert strict.stderr == ""
+    with removing.applied(cluster, folder) as live:
+        assert not_unchanged(cluster, folder) == []
+        assert errors_of_kwok(cluster, live) == []
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("kind", KINDS)
+def test_our_schemas_say_nothing_else_than_the_definitions(kind: str) -> None:
+    """Each field of ours is one of theirs, with its type."""
+    from ruamel.yaml import YAML
+
+    (version,) = YAML(typ="safe", pure=True).load(testing.definition(KINDS[kind]))["spec"]["versions"]
+    theirs, ours = version["schema"]["openAPIV3Schema"], schemas.load(f"prometheus-operator/{kind.lower()}")
+    differing = list(unlike(ours["properties"]["spec"], theirs["properties"]["spec"], "spec"))
+    assert differing == []
+
+
+def unlike(ours: dict[str, Any], theirs: dict[str, Any], where: str) -> Iterator[str]:
+    if ours["type"] != theirs.get("type", ["string", "integer"]):
+        yield where
+    if ours.get("enum", []) and set(ours["enum"]) != set(theirs.get("enum", [])):
+        yield f"{where}: enum"
+    if set(theirs.get("required", ())) - set(ours.get("required", ())):
+        yield f"{where}: required"
+    for key, below in ours.get("properties", {}).items():
+        if key in theirs.get("properties", {}):
+            yield from unlike(below, theirs["properties"][key], f"{where}.{key}")
+        else:
+            yield f"{where}.{key}"
+    if "items" in ours:
+        yield from unlike(ours["items"], theirs["items"], f"{where}[]")
