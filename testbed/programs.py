@@ -80,9 +80,10 @@ def _build(source: Path, folder: Path) -> None:
     print(f"building {source.name} (first use on this machine)", file=sys.stderr, flush=True)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
+        flags = ("-trimpath", "-tags", TAGS, "-ldflags", _ldflags(source))
         for package in _tools(source):
             output = temporary / _program_name(package)
-            _go("build", "-trimpath", "-tags", TAGS, "-ldflags", _ldflags(source), "-o", str(output), package, cwd=source)
+            _go("build", *flags, "-o", str(output), package, cwd=source)
         # mkdtemp's own mode shuts other users out.
         temporary.chmod(0o755)
         temporary.rename(folder)
