@@ -214,7 +214,7 @@ def test_our_schemas_say_nothing_else_than_the_definitions(kind: str) -> None:
 def unlike(ours: dict[str, Any], theirs: dict[str, Any], where: str) -> Iterator[str]:
     if ours["type"] != theirs.get("type", ["string", "integer"]):
         yield where
-    if ours.get("enum", []) and set(ours["enum"]) != set(theirs.get("enum", [])):
+    if "enum" in theirs and set(ours.get("enum", ())) != set(theirs["enum"]):
         yield f"{where}: enum"
     if set(theirs.get("required", ())) - set(ours.get("required", ())):
         yield f"{where}: required"
