@@ -233,7 +233,7 @@ def test_a_compiled_template_makes_what_jinja2_makes(kind: str, name: str, fille
     values = {
         parameter: ({"a": ["x", 1], parameter: "y"} if filled else {}) if number % 2 else (number if filled else "")
         for number, parameter in enumerate(fact.data["parameters"])
-    }
+    } | {"name": "a"}
     assert template.forms
     jinja = Template(template.text, template.file)
     assert templating.documents(template, values) == templating.documents(jinja, values)
