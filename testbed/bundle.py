@@ -9,8 +9,15 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from testbed import operators
+from testbed.operators import Operator
+
 INSTANCE = "app.kubernetes.io/instance"
 CONFIG_KEY = "kwok.yaml"
+WAIT = re.compile(
+    r"^kubectl wait --for=(?:condition=(\w+)|jsonpath='\{(\S+)\}'=(\w+)) (\S+) -l \S+ -n (\S+)", re.MULTILINE
+)
+TRUE_CONDITIONS = '.status.conditions[?(@.status=="True")].type'
 CONTROLLER_KINDS = re.compile(r"^kind: [\"']?(ConfigMap|Deployment)\b", re.MULTILINE)
 
 
@@ -25,6 +32,16 @@ class Controller:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Awaited:
+    """Workloads other than Jobs: where they tell how they are, and the word for done that `kubectl wait` waits for."""
+
+    kind: str
+    namespace: str
+    path: str
+    word: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bundle:
     """What a test or a person needs to know of a bundle to run it; `kueue` is what it wants of Kueue's Configuration."""
 
@@ -34,6 +51,8 @@ class Bundle:
     runtime_config: tuple[str, ...]
     controllers: tuple[Controller, ...]
     kueue: dict[str, Any] | None
+    operators: tuple[Operator, ...]
+    awaited: tuple[Awaited, ...]
 
     @property
     def selector(self) -> str:
@@ -56,6 +75,8 @@ def read(folder: Path) -> Bundle:
         runtime_config=_required("runtime-config", needs),
         controllers=(*_deployed(documents), *_outside(folder, name)),
         kueue=_kueue(needs),
+        operators=operators.asked(needs),
+        awaited=tuple(dict.fromkeys(_awaited(needs))),
     )
 
 
@@ -86,6 +107,13 @@ def _kueue(readme: str) -> dict[str, Any] | None:
         return None
     said = re.search(r"^- Kueue's Configuration: `(.+)`$", readme, re.MULTILINE)
     return dict(json.loads(said[1])) if said else {}
+
+
+def _awaited(readme: str) -> Iterator[Awaited]:
+    """Of the README's own `kubectl wait` lines; a condition that is True is a word as well."""
+    for condition, path, value, kind, namespace in WAIT.findall(readme):
+        if kind != "job":
+            yield Awaited(kind=kind, namespace=namespace, path=path or TRUE_CONDITIONS, word=condition or value)
 
 
 def _deployed(documents: list[dict[str, Any]]) -> Iterator[Controller]:

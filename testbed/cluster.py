@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,10 +116,9 @@ class Cluster:
         if token:
             kubeconfig = self.folder / f"{name}.kubeconfig"
             credentials.write_kubeconfig(kubeconfig, port=self.port("kube-apiserver"), token=token)
-        port = self._reserve()
-        started = self._start(name, components.kwok(kubeconfig=kubeconfig, config=file, port=port), port)
-        self._ready(started, f"http://127.0.0.1:{port}/healthz")
-        return started
+        port = self.reserve()
+        command = components.kwok(kubeconfig=kubeconfig, config=file, port=port)
+        return self.program(name, command, port=port, ready=[f"http://127.0.0.1:{port}/healthz"])
 
     def kueue(self, wanted: dict[str, Any]) -> Process:
         """Start Kueue with its definitions, `wanted` in its Configuration; a second call starts it anew."""
@@ -128,17 +127,31 @@ class Cluster:
         definitions = programs.module_dir("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd" / "bases"
         self.kubectl("apply", "--server-side", "-f", str(definitions))
         self.kubectl("wait", "--for=condition=Established", "-f", str(definitions))
-        health, etc = self._reserve(), self.folder / "etc"
+        health, etc = self.reserve(), self.folder / "etc"
         certificates = etc / components.KUEUE_CERTIFICATES
         certificates.mkdir(parents=True, exist_ok=True)
         for name in (credentials.CERTIFICATE, credentials.KEY):
             shutil.copy(self.folder / name, certificates)
-        config = components.kueue_config(wanted, certificates=self.folder, health=health, webhook=self._reserve())
+        config = components.kueue_config(wanted, certificates=self.folder, health=health, webhook=self.reserve())
         file = self.folder / f"{KUEUE}.json"
         file.write_text(json.dumps(config))
-        started = self._start(KUEUE, components.kueue(kubeconfig=self.kubeconfig, config=file), health, etc=etc)
-        self._ready(started, f"http://127.0.0.1:{health}/readyz")
+        command = components.operator(KUEUE, kubeconfig=self.kubeconfig, config=file)
+        return self.program(KUEUE, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
+
+    def program(
+        self, name: str, command: list[str], *, port: int, ready: Sequence[str],
+        etc: Path | None = None, environment: Mapping[str, str] | None = None,
+    ) -> Process:  # fmt: skip
+        """Start a program beside the control plane; it answers at each of the URLs `ready`."""
+        started = self._start(name, command, port, etc=etc, environment=environment)
+        for url in ready:
+            self._ready(started, url)
         return started
+
+    def reserve(self) -> int:
+        """A port of 127.0.0.1 that nobody else is given."""
+        self._ports.append(ports.reserve())
+        return ports.number(self._ports[-1])
 
     def end(self, process: Process) -> None:
         """Stop one process of this cluster."""
@@ -173,7 +186,7 @@ class Cluster:
 
     def _bring_up(self, plan: Plan) -> None:
         token = credentials.write(self.folder)
-        etcd, peer, api, manager, scheduler = (self._reserve() for _ in range(5))
+        etcd, peer, api, manager, scheduler = (self.reserve() for _ in range(5))
         credentials.write_kubeconfig(self.kubeconfig, port=api, token=token)
         store = self._start("etcd", components.etcd(plan, port=etcd, peer_port=peer), etcd)
         self._ready(store, f"http://127.0.0.1:{etcd}/readyz")
@@ -190,11 +203,16 @@ class Cluster:
         certificate = self.folder / credentials.CERTIFICATE
         readiness.wait(started, url, log=self._log(started.name), certificate=certificate, token=token)
 
-    def _start(self, name: str, command: list[str], port: int, *, etc: Path | None = None) -> Process:
+    def _start(
+        self, name: str, command: list[str], port: int, *,
+        etc: Path | None = None, environment: Mapping[str, str] | None = None,
+    ) -> Process:  # fmt: skip
         # What is about to start is on disk before it starts, so that `down` finds what a killed `up` left.
         with processes.uninterrupted():
             self._write_state(Process(name=name, pid=0, command=tuple(command), port=port))
-            started = processes.start(name, command, log=self._log(name), port=port, tied=not self.outlive, etc=etc)
+            started = processes.start(
+                name, command, log=self._log(name), port=port, tied=not self.outlive, etc=etc, environment=environment
+            )
             self.running.append(started)
             self._write_state()
         return started
@@ -207,10 +225,6 @@ class Cluster:
         temporary = self.folder / f"{STATE}.new"
         temporary.write_text(json.dumps({"minor": self.minor, "running": running}, indent=1))
         temporary.replace(self.folder / STATE)
-
-    def _reserve(self) -> int:
-        self._ports.append(ports.reserve())
-        return ports.number(self._ports[-1])
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -95,19 +95,27 @@ def kwok(*, kubeconfig: Path, config: Path, port: int) -> list[str]:
     ]  # fmt: skip
 
 
-def kueue(*, kubeconfig: Path, config: Path) -> list[str]:
-    """Kueue, outside of the cluster and without webhooks."""
-    return [str(programs.path("kueue", "kueue")), f"--kubeconfig={kubeconfig}", f"--config={config}"]
+def operator(name: str, *, kubeconfig: Path, config: Path | str) -> list[str]:
+    """Kueue or the controller of a kind of workloads, outside of the cluster; `config` is a file, or a ConfigMap's name."""
+    return [str(programs.path(name, name)), f"--kubeconfig={kubeconfig}", f"--config={config}"]
 
 
-def kueue_config(wanted: dict[str, Any], *, certificates: Path, health: int, webhook: int) -> dict[str, Any]:
-    """Its Configuration with what a bundle wants of it; the API server knows of no webhook, which must be served all the same."""
+def configuration(api: str, *, certificates: Path, health: int, webhook: int) -> dict[str, Any]:
+    """The Configuration of such a program, which keeps to loopback; three projects have it in the same words."""
     return {
-        "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+        "apiVersion": api, "kind": "Configuration",
         "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"}, "metrics": {"bindAddress": "0"},
         "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(certificates)},
         "leaderElection": {"leaderElect": False}, "internalCertManagement": {"enable": False},
-        "clientConnection": {"qps": 500, "burst": 1000}, "integrations": {"frameworks": ["batch/job"]},
+        "clientConnection": {"qps": 500, "burst": 1000},
+    }  # fmt: skip
+
+
+def kueue_config(wanted: dict[str, Any], *, certificates: Path, health: int, webhook: int) -> dict[str, Any]:
+    """Kueue's with what a bundle wants of it; the API server knows of no webhook, which must be served all the same."""
+    return {
+        **configuration("config.kueue.x-k8s.io/v1beta2", certificates=certificates, health=health, webhook=webhook),
+        "integrations": {"frameworks": ["batch/job"]},
         **wanted,
         # It would serve on a port of all addresses.
         "featureGates": {"VisibilityOnDemand": False, **wanted.get("featureGates", {})},

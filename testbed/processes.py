@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,10 +82,13 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool, etc: Path | None = None) -> Process:
+def start(
+    name: str, command: Sequence[str], *, log: Path, port: int, tied: bool,
+    etc: Path | None = None, environment: Mapping[str, str] | None = None,
+) -> Process:  # fmt: skip
     """Start `command` in a session of its own (a terminal's Ctrl-C is ours to handle), output in `log`.
 
-    With `etc` it finds that folder in the place of /etc, and nobody else does.
+    With `etc` it finds that folder in the place of /etc, and nobody else does; `environment` is added to ours.
     """
     if tied and threading.current_thread() is not threading.main_thread():
         raise RuntimeError(f"{name} would die with this thread; start it from the main thread")
@@ -93,6 +96,7 @@ def start(name: str, command: Sequence[str], *, log: Path, port: int, tied: bool
     with log.open("wb") as output:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            env=os.environ | dict(environment or {}),
             preexec_fn=prepare,  # noqa: PLW1509 - it takes no lock that another thread could hold
         )  # fmt: skip
     return Process(name=name, pid=child.pid, command=tuple(command), port=port, child=child)

@@ -99,8 +99,9 @@ def _tools(source: Path) -> list[str]:
 
 def _program_name(package: str) -> str:
     parts = package.split("/")
-    # etcd's main package is the module's root, .../server/v3
-    return "etcd" if parts[-1] == "v3" else parts[-1]
+    # etcd's main package is the module's root, .../server/v3; that of others a folder of no name of its own
+    named = {"v3": "etcd", "cmd": parts[-2]}
+    return named.get(parts[-1], parts[-1])
 
 
 def _ldflags(source: Path) -> str:

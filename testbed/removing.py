@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testbed import bundle as bundles
-from testbed import running
+from testbed import operators, running
 from testbed.bundle import Bundle
 from testbed.cluster import KUEUE, Cluster
 from testbed.running import Taking
@@ -49,7 +49,9 @@ def remove(cluster: Cluster, bundle: Bundle) -> None:
     _delete(cluster, bundle, [kind for kind in kinds if kind != DEFINITIONS], f"--timeout={PATIENCE}s")
     _delete(cluster, bundle, [DEFINITIONS], f"--timeout={PATIENCE}s")
     _check_gone(cluster, bundle, _kinds(cluster))
-    # It lets go of its own objects, so it is the last to end.
+    # They let go of their own objects, so they are the last to end.
+    for operator in bundle.operators:
+        operators.end(cluster, operator)
     for process in [each for each in cluster.running if each.name == KUEUE]:
         cluster.end(process)
 

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from testbed.bundle import Bundle, Controller
+from testbed import operators
+from testbed.bundle import Awaited, Bundle, Controller
 from testbed.cluster import Cluster
 from testbed.processes import Process
 
@@ -16,7 +17,7 @@ SUSPENDED = "Suspended"
 class Progress:
     """How far a bundle is: the state of each of its nodes and Jobs, as `kubectl get` shows it.
 
-    A suspended Job waits for a person, or where they are `queued` for its turn.
+    Workloads of other kinds have the words of Jobs. A suspended Job waits for a person, or where they are `queued` for its turn.
     """
 
     nodes: dict[str, str]
@@ -46,7 +47,25 @@ def progress(cluster: Cluster, bundle: Bundle) -> Progress:
     nodes = _table(cluster, "nodes", "-l", bundle.selector)
     jobs = _table(cluster, "jobs.batch", "-l", bundle.selector, "--all-namespaces")
     states = {f"{row[0]}/{row[1]}": row[2] for row in jobs}
+    for awaited in bundle.awaited:
+        states |= _states(cluster, bundle, awaited)
     return Progress({row[0]: row[1] for row in nodes}, states, queued=bundle.kueue is not None)
+
+
+def _states(cluster: Cluster, bundle: Bundle, awaited: Awaited) -> dict[str, str]:
+    columns = f"N:.metadata.name,W:{awaited.path},H:.spec.suspend"
+    selection = ("-l", bundle.selector, "-n", awaited.namespace)
+    rows = _table(cluster, awaited.kind, *selection, f"--output=custom-columns={columns}")
+    return {
+        f"{awaited.namespace}/{name}": _state(awaited, words.split(","), held=held == "true")
+        for name, words, held in rows
+    }
+
+
+def _state(awaited: Awaited, words: list[str], *, held: bool) -> str:
+    if awaited.word in words:
+        return "Complete"
+    return "Failed" if "Failed" in words else SUSPENDED if held else "Running"
 
 
 def _table(cluster: Cluster, *arguments: str) -> list[list[str]]:
@@ -89,9 +108,11 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 
 
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
-    """Give the bundle to the cluster, with Kueue where it needs that, and start its controllers."""
+    """Give the bundle to the cluster, with Kueue and operators where it needs them, and start its controllers."""
     if bundle.kueue is not None:
         cluster.kueue(bundle.kueue)
+    for operator in bundle.operators:
+        operators.start(cluster, operator)
     take(cluster, bundle)
     return play(cluster, bundle)
 

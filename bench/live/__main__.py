@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.live.cluster import MINOR
 from bench.machine import hardware
 
-NAMES = ("cl2", "mcad", "bind", "scale", "mig", "breaking", "tree")
+NAMES = ("cl2", "mcad", "appwrapper", "bind", "scale", "mig", "breaking", "tree")
 
 
 def main(names: Sequence[str]) -> None:

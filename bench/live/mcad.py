@@ -8,6 +8,7 @@ https://github.com/project-codeflare/multi-cluster-app-dispatcher/tree/main/test
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from bench.live.cluster import completed, say, seconds_until, standing
 from testbed.bundle import Bundle
@@ -34,18 +35,23 @@ def only_cluster(cluster: Cluster, live: Bundle) -> None:
 
 def table() -> list[list[str]]:
     """Rows of jobs, their seconds, our seconds paced, and at once."""
+    return compared("mcad", SPEC, "jobs", THEIRS)
+
+
+def compared(name: str, spec: str, kind: str, theirs: Mapping[int, int]) -> list[list[str]]:
+    """The rows of a blueprint whose jobs are objects of a kind."""
     rows = [["Jobs", "Theirs", "Ten a second", "One apply"]]
-    with standing("mcad", SPEC, only_cluster) as (cluster, live):
+    with standing(name, spec, only_cluster) as (cluster, live):
         text = (live.folder / "80-workloads.yaml").read_text(encoding="utf-8")
         jobs = text.split("---\n")[1:]
         for size in SIZES:
-            took = [_seconds(cluster, live, jobs[:size], paced=paced) for paced in (True, False)]
+            took = [_seconds(cluster, live, kind, jobs[:size], paced=paced) for paced in (True, False)]
             say(f"{size} jobs: {took[0]:.1f} s paced, {took[1]:.1f} s at once")
-            rows.append([str(size), f"{THEIRS[size]} s", *(f"{one:.1f} s" for one in took)])
+            rows.append([str(size), f"{theirs[size]} s", *(f"{one:.1f} s" for one in took)])
     return rows
 
 
-def _seconds(cluster: Cluster, live: Bundle, jobs: list[str], *, paced: bool) -> float:
+def _seconds(cluster: Cluster, live: Bundle, kind: str, jobs: list[str], *, paced: bool) -> float:
     start = time.monotonic()
     for batch in [[job] for job in jobs] if paced else [jobs]:
         began = time.monotonic()
@@ -54,6 +60,6 @@ def _seconds(cluster: Cluster, live: Bundle, jobs: list[str], *, paced: bool) ->
             time.sleep(max(0.0, PACE - (time.monotonic() - began)))
     seconds_until(lambda: completed(cluster, live.name) == len(jobs), 300)
     took = time.monotonic() - start
-    cluster.kubectl("delete", "jobs", "--all", "-n", live.name, "--wait=true")
+    cluster.kubectl("delete", kind, "--all", "-n", live.name, "--wait=true")
     seconds_until(lambda: not cluster.get("pods", "-n", live.name), 120)
     return took

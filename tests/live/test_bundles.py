@@ -1,7 +1,8 @@
 """Examples on a real control plane: taken the first time, played by KWOK, finished, and gone again.
 
 Those of DRA's features need gates on older minors: test_dra.py has them. Jobs that fail are never finished well:
-test_failures.py has those. Those of a queue system need that: test_queues.py has them.
+test_failures.py has those. Those of a queue system or of a kind of workloads need its controller: test_queues.py and
+test_controllers.py have them.
 """
 
 import json
@@ -21,7 +22,19 @@ from tests.live.rendering import BLUEPRINTS, bundle
 
 pytestmark = pytest.mark.live
 
-LEFT_OUT = ("dra-", "fault-", "flaky-", "gang-", "kai", "kueue-", "observability", "topology-", "volcano", "yunikorn-")
+LEFT_OUT = (
+    "appwrapper-",
+    "dra-",
+    "fault-",
+    "flaky-",
+    "gang-",
+    "kai",
+    "kueue-",
+    "observability",
+    "topology-",
+    "volcano",
+    "yunikorn-",
+)
 JOBS_SECONDS = 150
 SLACK_SECONDS = 20
 """A busy machine plays a due Stage late; never early."""

@@ -1,5 +1,6 @@
 """Queue systems one after another: claims under Kueue, one blueprint under two systems, and their definitions."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from kwokgen import schemas
-from testbed import programs, running
+from testbed import definitions, programs, running
 from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
@@ -88,19 +89,35 @@ def fields(schema: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tupl
         yield from fields(schema["items"], (*path, "[]"))
 
 
-def test_volcano_has_such_queues(cluster: Cluster, tmp_path: Path) -> None:
+PLACES = """
+topology:
+  schemes: [topograph]
+  levels: [{name: spine, count: 2}, {name: leaf, count: [2, 1], nodes: 2}]
+pools: [{name: gpu, count: 6, machine: {cpu: 8}}]
+queues: {system: volcano, list: [{name: q, quota: [{pool: gpu, resources: {cpu: 8}}]}]}
+workloads: [{name: w, kind: job, pods: 2, gang: true, placement: {within: leaf}, container: {resources: {cpu: 1}}}]
+"""
+
+
+def test_volcano_has_such_objects(cluster: Cluster, tmp_path: Path) -> None:
     """By definitions that are generated from its public Go types: taken without a warning, and once."""
-    definitions, folder = str(tmp_path / "definitions"), bundle("volcano", cluster.minor, tmp_path / "b")
-    package = "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
-    made = ("crd:allowDangerousTypes=true", f"paths={package}", f"output:crd:dir={definitions}")
-    programs.run("volcano", "controller-gen", *made)
+    folders = bundle("volcano", cluster.minor, tmp_path / "b"), written("v", cluster.minor, tmp_path / "v", PLACES)
+    plurals = ("hypernodes", "jobs", "podgroups", "queues")
+    made = [argument for plural in plurals for argument in ("-f", str(definitions.volcano(plural)))]
     try:
-        cluster.kubectl("apply", "--server-side", "-f", definitions)
-        cluster.kubectl("wait", "--for=condition=Established", "-f", definitions)
-        queues = str(folder / "70-queues.yaml")
-        assert cluster.kubectl("apply", "--validate=strict", "-f", queues).stderr == ""
-        again = cluster.kubectl("apply", "-f", queues).stdout.splitlines()
-        assert [line for line in again if not line.endswith(" unchanged")] == []
-        cluster.kubectl("delete", "-f", queues)
+        cluster.kubectl("apply", "--server-side", *made)
+        cluster.kubectl("wait", "--for=condition=Established", *made)
+        kinds = [taken_once(cluster, str(folder / "70-queues.yaml")) for folder in folders]
+        queue, priority = "queue.scheduling.volcano.sh", "priorityclass.scheduling.k8s.io"
+        assert kinds == [{queue: 4, priority: 2}, {queue: 1, "hypernode.topology.volcano.sh": 5}]
     finally:
-        cluster.kubectl("delete", "-f", definitions)
+        cluster.kubectl("delete", *made)
+
+
+def taken_once(cluster: Cluster, file: str) -> Counter[str]:
+    """How many of each kind a file has; a second apply finds nothing to change."""
+    assert cluster.kubectl("apply", "--validate=strict", "-f", file).stderr == ""
+    again = cluster.kubectl("apply", "-f", file).stdout.splitlines()
+    assert [line for line in again if not line.endswith(" unchanged")] == []
+    cluster.kubectl("delete", "-f", file)
+    return Counter(line.split("/")[0] for line in again)

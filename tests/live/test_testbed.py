@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed import bundle, programs
+from testbed import bundle, operators, programs
+from testbed.bundle import TRUE_CONDITIONS, Awaited
 from testbed.cluster import Cluster
 from testbed.readiness import NotReadyError
 
@@ -104,8 +105,31 @@ def test_a_bundle_says_what_it_needs(tmp_path: Path) -> None:
     assert (read.name, read.gates, read.runtime_config) == ("tiny", ("A=true",), ("b/v1=true",))
     deployed, outside = read.controllers
     assert (deployed.name, deployed.namespace, deployed.service_account) == ("kwok-tiny-0", "kwok-tiny", "kwok-tiny")
+    assert (read.kueue, read.operators, read.awaited) == (None, (), ())
     assert deployed.config == "kind: KwokConfiguration\n---\nkind: Stage\n"
     assert (outside.name, outside.service_account, outside.config) == ("kwok-tiny", None, "kind: KwokConfiguration\n")
+
+
+NEEDS = """\
+- JobSet v0.11.1
+- AppWrapper v1.2.0
+kubectl wait --for=condition=Ready node -l app.kubernetes.io/instance=tiny --timeout=11m
+kubectl wait --for=condition=Complete job -l app.kubernetes.io/instance=tiny -n tiny --timeout=1h
+kubectl wait --for=condition=Completed jobset -l app.kubernetes.io/instance=tiny -n a --timeout=1h
+kubectl wait --for=jsonpath='{.status.phase}'=Succeeded appwrapper -l app.kubernetes.io/instance=tiny -n b --timeout=1h
+"""
+
+
+def test_a_bundle_says_what_it_waits_for(tmp_path: Path) -> None:
+    """The kinds of its workloads, where and by which word each is done, and whose controllers it needs for them."""
+    (tmp_path / "10-kwok.yaml").write_text(BUNDLE)
+    (tmp_path / "README.md").write_text(NEEDS)
+    read = bundle.read(tmp_path)
+    assert read.operators == (operators.JOBSET, operators.APPWRAPPER)
+    assert read.awaited == (
+        Awaited(kind="jobset", namespace="a", path=TRUE_CONDITIONS, word="Completed"),
+        Awaited(kind="appwrapper", namespace="b", path=".status.phase", word="Succeeded"),
+    )
 
 
 def test_stop_leaves_nothing(minor: str) -> None:
