@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from testbed import components, credentials, ports, processes, programs, readiness
 from testbed.components import Plan
+from testbed.definitions import established
 from testbed.processes import Process
 
 STATE = "state.json"
@@ -126,7 +127,7 @@ class Cluster:
             self.end(process)
         definitions = programs.module_dir("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd" / "bases"
         self.kubectl("apply", "--server-side", "-f", str(definitions))
-        self.kubectl("wait", "--for=condition=Established", "-f", str(definitions))
+        established(self.kubectl)
         health, etc = self.reserve(), self.folder / "etc"
         certificates = etc / components.KUEUE_CERTIFICATES
         certificates.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,15 @@
-"""A kind of Volcano's in; the file of its definition, generated from its public Go types, out."""
+"""Definitions: waiting until a cluster serves them, and Volcano's, generated from its public Go types."""
 
+import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from testbed import programs
 
+SECONDS = 30
 TYPES = ("batch/v1alpha1", "scheduling/v1beta1", "topology/v1alpha1")
 
 
@@ -31,3 +35,11 @@ def _generate(folder: Path) -> None:
         # Another process may have been first.
         with suppress(OSError):
             made.rename(folder)
+
+
+def established(kubectl: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """Wait until all definitions of a cluster are served; kubectl fails at once while one has no conditions at all."""
+    deadline = time.monotonic() + SECONDS
+    waiting = ("wait", "--for=condition=Established", "crd", "--all")
+    while kubectl(*waiting, check=time.monotonic() > deadline).returncode:
+        time.sleep(0.3)

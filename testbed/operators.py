@@ -6,7 +6,6 @@ Its definitions and webhooks are installed with it; these call 127.0.0.1, since 
 import base64
 import json
 import re
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from ruamel.yaml import YAML
 from testbed import components, programs
 from testbed.cluster import Cluster
 from testbed.credentials import CERTIFICATE
+from testbed.definitions import established
 from testbed.processes import Process
 
 PATIENCE = 30
@@ -77,7 +77,7 @@ def start(cluster: Cluster, operator: Operator) -> Process:
     installed = _installed(cluster, operator)
     installed.write_text("\n---\n".join([*definitions, *map(json.dumps, [*hooks, *maps])]))
     cluster.kubectl("apply", "--server-side", "-f", str(installed))
-    _establish(cluster)
+    established(cluster.kubectl)
     command = components.operator(operator.name, kubeconfig=cluster.kubeconfig, config=config)
     ready, environment = [f"http://127.0.0.1:{health}/healthz", *urls], {"NAMESPACE": _namespace(operator)}
     return cluster.program(operator.name, command, port=health, ready=ready, environment=environment)
@@ -102,14 +102,6 @@ def _released(cluster: Cluster, operator: Operator) -> tuple[list[str], list[dic
     parse = YAML(typ="safe", pure=True).load
     definitions = [text for kind, text in kinds if kind == "CustomResourceDefinition"]
     return definitions, [parse(text) for kind, text in kinds if kind in HOOKS]
-
-
-def _establish(cluster: Cluster) -> None:
-    """Wait until all definitions are served; kubectl fails at once while one has no conditions at all."""
-    waiting = ("wait", "--for=condition=Established", "crd", "--all")
-    deadline = time.monotonic() + PATIENCE
-    while cluster.kubectl(*waiting, check=time.monotonic() > deadline).returncode:
-        time.sleep(0.3)
 
 
 def _call(hook: dict[str, Any], cluster: Cluster, port: int) -> str:

@@ -14,6 +14,7 @@ from testbed import prometheus as testing
 from testbed import removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
+from testbed.definitions import established
 from testbed.prometheus import Prometheus
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
@@ -66,7 +67,7 @@ def definitions(cluster: Cluster) -> Iterator[None]:
     """Those of the Prometheus Operator, which none runs here."""
     files = [argument for plural in KINDS.values() for argument in ("-f", str(testing.definition(plural)))]
     cluster.kubectl("apply", "--server-side", *files)
-    cluster.kubectl("wait", "--for=condition=Established", *files)
+    established(cluster.kubectl)
     yield
     cluster.kubectl("delete", *files)
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from kwokgen.pipeline import render
+from testbed import definitions as definition
 from testbed import programs, removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
+from testbed.definitions import established
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
 from tests.live.test_playing import until
@@ -31,6 +33,7 @@ DEFINITIONS = {
     "rayjob": ((RAY, "config/crd/bases/ray.io_rayjobs.yaml"),),
     "trainjob": tuple((TRAINER[0], TRAINER[1].format(kind)) for kind in ("trainjobs", "trainingruntimes")),
     "deployment": (),
+    "volcano-job": (),
 }
 """By kind, the modules that Kueue's pins and the definitions in them."""
 POOLS = """
@@ -53,26 +56,32 @@ workloads:
 """
 RUN = "  run: {min: 5s, max: 10s}\n"
 LASTING = {"deployment", "leaderworkerset", "raycluster", "rayjob"}
-OBJECTS = {"trainjob": 6}
-"""How many there are of the three jobs, where they are not one each."""
+VOLCANO = """  gang: true
+  placement: {within: leaf}
+queues: {system: volcano, list: [{name: team, quota: [{pool: gpu, gpus: 32}]}]}
+topology: {schemes: [volcano], levels: [{name: leaf, count: 2, nodes: 2}]}
+"""
+FILES = {"trainjob": ("75-for-workloads.yaml", "80-workloads.yaml")}
+"""Where the three jobs are, if not in the last alone."""
 
 
 @pytest.mark.parametrize("kind", DEFINITIONS)
 def test_objects_are_what_their_definition_says(kind: str, cluster: Cluster, tmp_path: Path) -> None:
     files = [str(programs.module_dir("kueue", module) / path) for module, path in DEFINITIONS[kind]]
+    files += [str(definition.volcano("jobs"))] if kind == "volcano-job" else []
     definitions = [word for file in files for word in ("-f", file)]
-    spec = SPEC.replace("KIND", kind) + ("" if kind in LASTING else RUN)
+    spec = SPEC.replace("KIND", kind) + ("" if kind in LASTING else RUN) + (VOLCANO if kind == "volcano-job" else "")
     folder = written("k", cluster.minor, tmp_path / "k", spec)
     if definitions:
         cluster.kubectl("apply", "--server-side", *definitions)
     cluster.kubectl("apply", "-f", str(folder / "00-namespace.yaml"))
     try:
         if definitions:
-            cluster.kubectl("wait", "--for=condition=Established", *definitions)
-        asked = ("apply", "--dry-run=server", "--validate=strict", "-f", str(folder / "80-workloads.yaml"))
-        said = cluster.kubectl(*asked)
-        assert said.stderr == ""
-        assert len(said.stdout.splitlines()) == OBJECTS.get(kind, 3)
+            established(cluster.kubectl)
+        for name in FILES.get(kind, ("80-workloads.yaml",)):
+            said = cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", str(folder / name))
+            assert said.stderr == ""
+            assert len(said.stdout.splitlines()) == 3
     finally:
         cluster.kubectl("delete", "-f", str(folder / "00-namespace.yaml"))
         if definitions:

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from kwokgen import schemas
 from testbed import definitions, programs, running
 from testbed.cluster import Cluster
+from testbed.definitions import established
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
@@ -106,7 +107,7 @@ def test_volcano_has_such_objects(cluster: Cluster, tmp_path: Path) -> None:
     made = [argument for plural in plurals for argument in ("-f", str(definitions.volcano(plural)))]
     try:
         cluster.kubectl("apply", "--server-side", *made)
-        cluster.kubectl("wait", "--for=condition=Established", *made)
+        established(cluster.kubectl)
         kinds = [taken_once(cluster, str(folder / "70-queues.yaml")) for folder in folders]
         queue, priority = "queue.scheduling.volcano.sh", "priorityclass.scheduling.k8s.io"
         assert kinds == [{queue: 4, priority: 2}, {queue: 1, "hypernode.topology.volcano.sh": 5}]
