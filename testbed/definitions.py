@@ -18,7 +18,7 @@ def volcano(plural: str) -> Path:
 
     Raises ValueError when there is none.
     """
-    folder = programs.path("volcano", "controller-gen").parent / "definitions"
+    folder = programs.path("volcano", "controller-gen").parent / "crds"
     if not folder.is_dir():
         _generate(folder)
     (found,) = folder.glob(f"*volcano.sh_{plural}.yaml")
@@ -30,7 +30,11 @@ def _generate(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         made = Path(temporary) / "made"
         programs.run(
-            "volcano", "controller-gen", "crd:allowDangerousTypes=true", f"paths={packages}", f"output:crd:dir={made}"
+            "volcano",
+            "controller-gen",
+            "crd:allowDangerousTypes=true,generateEmbeddedObjectMeta=true",
+            f"paths={packages}",
+            f"output:crd:dir={made}",
         )
         # Another process may have been first.
         with suppress(OSError):
