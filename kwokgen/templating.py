@@ -89,7 +89,9 @@ def missing(template: Template, words: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def strays(template: Template, made: Sequence[Document], values: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """A problem for each of several documents that does not say itself whose it is."""
+    """A problem for what has no name, and for each of several documents that does not say itself whose it is."""
+    if any(not isinstance(each["metadata"].get("name"), NAME) for each in made):
+        return (_problem(template, 0, "what it makes is no object: without a name"),)
     words = [word for each in made for word in OWN if each["metadata"].get(word) is not values[word]]
     several = dict.fromkeys(words) if len(made) > 1 else ()
     return tuple(
@@ -144,7 +146,6 @@ def _checked(made: Any, template: Template) -> Any:
     for each in made if isinstance(made, list) and made else [made]:
         document = each if isinstance(each, dict) else {}
         wrong = [key for key, sort in OBJECT.items() if not isinstance(document.get(key), sort)]
-        wrong += ["a name"] if not wrong and not isinstance(document["metadata"].get("name"), NAME) else []
         if wrong:
             message = f"what it makes is no object: without {', '.join(wrong)}"
             raise KwokgenError(_problem(template, 0, message))

@@ -310,7 +310,7 @@ def test_a_folder_that_cannot_be_made_is_the_environments_failure(folder: Path) 
         (("schema", "nonsense"), 'unknown schema "nonsense". available: "appwrapper/appwrapper"'),
         (("catalog", "nonsense"), 'unknown kind "nonsense". available: "detectors"'),
         (("catalog", "gpus", "nonsense"), 'unknown entry "nonsense". available: "a10"'),
-        (("init", "--from", "nonsense"), 'unknown example "nonsense". available: "cl2-dra"'),
+        (("init", "--from", "nonsense"), 'unknown example "nonsense". available: "appwrapper-stress"'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -100,10 +100,9 @@ def build(cluster: Cluster) -> Iterator[Series]:
             **workload.policies,
             "pod": _pods.template(cluster, workload),
         }
-        if problems := missing(workload.template, (*WORDS, *_of_queues(marks))):
-            raise KwokgenError(*problems)
         made = documents(workload.template, values)
-        if problems := strays(workload.template, made, values):
+        problems = missing(workload.template, (*WORDS, *_of_queues(marks))) or strays(workload.template, made, values)
+        if problems:
             raise KwokgenError(*problems)
         *before, job = made
         own = _series(cluster, workload, FILE, (job,))._replace(parts=_waves(cluster, workload))
