@@ -75,8 +75,8 @@ OUTCOMES = {
     "init-general-0": ("FailedIndexes", 1, 1),
 }
 """Why each job has ended, and with how many pods that succeeded and that failed."""
-EXAMPLE = {f"steady-{index}": ("CompletionsReached", 2, 0) for index in range(9)} | {
-    "steady-9": ("BackoffLimitExceeded", 0, 2),
+EXAMPLE = {f"steady-{index}": ("CompletionsReached", 2, 0) for index in range(10)} | {
+    "steady-1": ("BackoffLimitExceeded", 0, 2),
     "checked-0": ("PodFailurePolicy", 0, 4),
     "retried-0": ("CompletionsReached", 2, 1),
     "partly-0": ("FailedIndexes", 3, 1),
