@@ -132,7 +132,9 @@ def results(claim: dict[str, Any]) -> tuple[tuple[str, str, str], ...]:
     return tuple((result["driver"], result["pool"], result["device"]) for result in devices)
 
 
-HARMLESS = re.compile(r"(?:delete|patch) pod .* not found|context canceled|lease already exists")
+HARMLESS = re.compile(
+    r"failed to delete pod .* not found|failed to patch pod .* not found.*-terminate\"|context canceled|lease already exists"
+)
 """KWOK says so when a job controller was quicker, when it is stopped, and when it comes back to a node that it has just
 begun to play: it makes the lease before it sees that it is there, and then takes it."""
 
