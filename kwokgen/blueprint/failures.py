@@ -214,8 +214,10 @@ def _text(held: Ranges) -> str:
 
 def _shortest_run(workload: Workload) -> int | None:
     """Milliseconds until a pod may succeed; None where no Stage lets it."""
-    if workload.run or not workload.kind.ends:
-        return workload.run.shortest if workload.run else None
+    if not workload.kind.ends:
+        return None
+    if workload.run:
+        return workload.run.shortest
     return min(_ends(workload), default=None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kwokgen.model.amounts import worth
-from kwokgen.model.claim import BY_CLASS, Claim
+from kwokgen.model.claim import BY_CLASS, Claim, Request
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Fault
 from kwokgen.model.pool import Pool
@@ -45,21 +45,27 @@ def rooms(cluster: Cluster, workload: Workload, pool: Pool) -> Mapping[str, Room
 
 def _whole_classes(claims: Iterable[Claim]) -> Iterator[str]:
     """The classes of which every pod has all devices of its node."""
-    for claim in claims:
-        for request in claim.requests if not claim.shared and not claim.of_gang else ():
-            (ask, *others) = request.asks
-            if not others and not request.admin and ask.count is None and not ask.selectors and not ask.model:
-                yield ask.device_class
+    for request in _own_requests(claims):
+        (ask, *others) = request.asks
+        if not others and ask.count is None and not ask.selectors and not ask.model:
+            yield ask.device_class
 
 
 def of_claims(claims: Iterable[Claim]) -> Counter[str]:
     """For each class, how many devices every pod has for itself."""
     wanted: Counter[str] = Counter()
+    for request in _own_requests(claims):
+        if not request.first_available:
+            wanted.update({ask.device_class: ask.count or 0 for ask in request.asks})
+    return wanted
+
+
+def _own_requests(claims: Iterable[Claim]) -> Iterator[Request]:
+    """What every pod has for itself, and not to watch."""
     for claim in claims:
         for request in claim.requests if not claim.shared and not claim.of_gang else ():
-            if not request.first_available and not request.admin:
-                wanted.update({ask.device_class: ask.count or 0 for ask in request.asks})
-    return wanted
+            if not request.admin:
+                yield request
 
 
 def _by_class(

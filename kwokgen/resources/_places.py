@@ -8,7 +8,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import HOSTNAME
 from kwokgen.model.topology import Level, Topology
-from kwokgen.model.workload import Workload
+from kwokgen.model.workload import Placement, Workload
 
 KAI = "kai.scheduler"
 
@@ -52,7 +52,9 @@ def of_pods(cluster: Cluster, workload: Workload) -> Mapping[str, str]:
     if cluster.queues.system.form == "kueue":
         return {f"kueue.x-k8s.io/podset-{'required' if place.required else 'preferred'}-topology": place.key}
     if cluster.queues.system.form == "volcano":
-        return _of_volcano(topology, place.within, required=place.required)
+        mode, highest = _of_volcano(topology, place)
+        annotations = {"volcano.sh/network-topology-mode": mode}
+        return annotations | ({"volcano.sh/network-topology-highest-tier": f"{highest}"} if highest else {})
     return {}
 
 
@@ -64,12 +66,11 @@ def of_volcano_job(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     place, topology = workload.placement, cluster.topology
     if place is None or topology is None or not cluster.queues.place or cluster.queues.system.form != "volcano":
         return {}
+    mode, highest = _of_volcano(topology, place)
+    return {"mode": mode} | ({"highestTierAllowed": highest} if highest else {})
+
+
+def _of_volcano(topology: Topology, place: Placement) -> tuple[str, int | None]:
+    """Whether a place is required, in its words, and the highest tier that one place may be of."""
     level = topology.level(place.within)
-    mode = {"mode": "hard" if place.required else "soft"}
-    return mode | ({"highestTierAllowed": tier(topology, level)} if level else {})
-
-
-def _of_volcano(topology: Topology, within: str, *, required: bool) -> dict[str, str]:
-    level = topology.level(within)
-    mode = {"volcano.sh/network-topology-mode": "hard" if required else "soft"}
-    return mode | ({"volcano.sh/network-topology-highest-tier": f"{tier(topology, level)}"} if level else {})
+    return "hard" if place.required else "soft", tier(topology, level) if level else None
