@@ -146,7 +146,7 @@ def _classes(cluster: Cluster) -> Iterator[Use]:
         yield from _words(entry.selectors, entry.at)
         if entry.resource:
             yield "extended-resources", entry.at.pos("extendedResourceName")
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         for container, at in workload.containers:
             for name in container.requests:
                 if name.startswith(BY_CLASS):

@@ -17,10 +17,18 @@ from kwokgen.series import Document, Join, Slot
 
 MARK = "kwokgen-template-part-"
 NAMED = "kwokgen-template-value-"
+ROLE, ROLES = "role", "roles"
+"""What a template calls each of its `Roles` in `[% for role in roles %]`: its parameters of them are role.name and so on."""
 OWN = ("name", "namespace", "labels")
 """What of its metadata makes an object one of a bundle."""
 NAME = str | Slot | Join
 OBJECT = {"apiVersion": str, "kind": str, "metadata": dict, "spec": dict}
+
+
+class Roles(tuple[Mapping[str, Any], ...]):
+    """What a template goes through: the words of each role."""
+
+    __slots__ = ()
 
 
 def render(template: Template, values: Mapping[str, Any]) -> Document:
@@ -45,7 +53,8 @@ def conditions(text: str) -> tuple[str, ...]:
     """The words that a template's blocks ask for; empty for one that does more than to ask and to put in."""
     blocks = re.findall(r"\[%\s*(.*?)\s*%\]", text)
     asked = [found[1] for block in blocks if (found := re.fullmatch(r"if (\w+)", block))]
-    simple = len(asked) + blocks.count("endif") == len(blocks)
+    others = sum(block in {"endif", f"for {ROLE} in {ROLES}", "endfor"} for block in blocks)
+    simple = len(asked) + others == len(blocks)
     return tuple(dict.fromkeys(asked)) if simple else ()
 
 
@@ -76,7 +85,9 @@ def forms(text: str, parameters: Iterable[str], file: str) -> dict[str, Any]:
     done = {}
     for held in product((False, True), repeat=len(asked)):
         truth = dict(zip(asked, held, strict=True))
-        values = {name: f"{NAMED}{name}" if truth.get(name, True) else "" for name in names}
+        values: dict[str, Any] = {name: f"{NAMED}{name}" if truth.get(name, True) else "" for name in names}
+        of_role = {name.removeprefix(f"{ROLE}."): said for name, said in values.items() if name.startswith(f"{ROLE}.")}
+        values[ROLES] = Roles((of_role,) if truth.get(ROLES, True) else ())
         done[form(asked, values)] = _rendered(Template(text, file), values)
     return done
 
@@ -105,8 +116,21 @@ def _named(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, dict):
         return {key: _named(below, values) for key, below in value.items()}
     if isinstance(value, list):
-        return [_named(below, values) for below in value]
+        return [_named(below, own) for below in value for own in _each(below, values)]
     return value
+
+
+def _each(value: Any, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """The values for an item of a list: those of each role for one that is made of a role's."""
+    if not _of_role(value):
+        return (values,)
+    return ({**values, **{f"{ROLE}.{word}": said for word, said in role.items()}} for role in values[ROLES])
+
+
+def _of_role(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_of_role, value.values()))
+    return isinstance(value, str) and value.startswith(f"{NAMED}{ROLE}.")
 
 
 def _rendered(template: Template, values: Mapping[str, Any]) -> Any:
@@ -190,6 +214,8 @@ def _problem(template: Template, line: int, message: str) -> Problem:
 
 def _marked(value: Any, parts: list[Any]) -> Any:
     """Slots and whole structures go around the text: what stands for them is put back after it is parsed."""
+    if isinstance(value, Roles):
+        return [{word: _marked(said, parts) for word, said in role.items()} for role in value]
     if isinstance(value, Slot | Join) or (isinstance(value, dict | list) and value):
         parts.append(value)
         return f"{MARK}{len(parts) - 1}"

@@ -148,6 +148,10 @@ class Written:
             message = f"pods of the kind {self.workload.kind.name} do not know their index"
             self._fail("of", message, "write of: jobs, with which all pods of a job fail")
             return {}
+        if of == "pods" and self.workload.roles:
+            message = "the pods of each role count from 0: an index is of several"
+            self._fail("of", message, "write of: jobs, with which all pods of a job fail")
+            return {}
         if of == "jobs" and "indexes" in item:
             self._fail("indexes", "all pods of a job fail with of: jobs", "write of: pods")
         elif [way in item for way in WAYS[of]].count(True) != 1:

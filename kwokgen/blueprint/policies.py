@@ -18,7 +18,7 @@ def policies(scope: Scope, item: Data, at: Place, kind: Fact) -> Mapping[str, An
     """The fields of a JobSpec that the workload has, by their names."""
     found = {key: item[key] for key in jobrules.POLICIES if key in item}
     for key in (*found, *(key for key in WORDS if at.raw(key) and item[key])):
-        if key not in kind.data["parameters"]:
+        if not kind.data["parameters"].keys() & {key, f"role.{key}"}:
             message = f"workloads of the kind {kind.name} have no {key}"
             scope.fail(at.key(key), "workload", message, "leave it out, or give the kind's template the parameter")
     for wrong in jobrules.findings(_spec(item, found)) if scope.intact(at) else ():

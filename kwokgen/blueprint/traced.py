@@ -12,7 +12,7 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
 
-OWN = ("count", "pods", "parallelism", "gpus", "run", "arrival", "failures")
+OWN = ("count", "pods", "parallelism", "roles", "gpus", "run", "arrival", "failures")
 """What a trace says itself, or what is of jobs by their number."""
 
 

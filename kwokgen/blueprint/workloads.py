@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokgen import formats
-from kwokgen.blueprint import kinds, times
+from kwokgen.blueprint import kinds, roles, times
 from kwokgen.blueprint.containers import container, tolerations
 from kwokgen.blueprint.failures import failing
 from kwokgen.blueprint.placement import placement
@@ -51,11 +51,23 @@ class Parts:
 
     def _workloads(self, item: Data, at: Place) -> Iterator[Workload | None]:
         if "trace" not in item:
-            yield self._workload(item, at)
+            yield self._whole(item, at)
             return
         for traced in expanded(self.scope, item, at, self._pools(item, at)):
-            workload = self._workload(traced.item, at)
+            workload = self._whole(traced.item, at)
             yield traced.timed(workload) if workload else None
+
+    def _whole(self, item: Data, at: Place) -> Workload | None:
+        made = self._of_roles(item, at) if "roles" in item else self._workload(item, at)
+        return failing(self.scope, made, item, self.seed) if made else None
+
+    def _of_roles(self, item: Data, at: Place) -> Workload | None:
+        parts = [part for words, place in roles.split(item, at) if (part := self._workload(words, place))]
+        if parts:
+            roles.check(self.scope, parts[0].kind, item, at)
+        if len(parts) < len(item["roles"]):
+            return None
+        return roles.whole(parts, [role["name"] for role in item["roles"]], at)
 
     def _workload(self, item: Data, at: Place) -> Workload | None:
         fact = self.scope.fact("workloads", item["kind"], at.pos("kind"), "kind of workload")
@@ -70,7 +82,7 @@ class Parts:
         if fact is None or lifecycle is None:
             return None
         kinds.taken(self.scope, entries.workload(fact), item, at, self.queues)
-        made = Workload(
+        return Workload(
             name=item["name"],
             kind=entries.workload(fact),
             namespace=namespace,
@@ -101,7 +113,6 @@ class Parts:
             template=entries.template(fact),
             at=at,
         )
-        return failing(self.scope, made, item, self.seed)
 
     def _lifecycle(self, item: Data, at: Place) -> Lifecycle | None:
         named = {lifecycle.name: lifecycle for lifecycle in self.lifecycles}
@@ -169,7 +180,7 @@ class Parts:
     def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
         where = at.below("container") if at.node.child("container") else at
         extra: dict[str, str] = {}
-        if "gpus" in item:
+        if item.get("gpus"):
             resource = self._resource(at, pools)
             given = item["container"].get("resources", {})
             if resource and resource in given:

@@ -92,6 +92,8 @@ def workload(fact: Fact) -> Kind:
         gangs=frozenset(data["gangs"]) if "gangs" in data else None,
         least=data.get("least", {}),
         queue_waits=data.get("queueWaits", ""),
+        roles=tuple(data.get("roles", ())),
+        more_roles=data.get("moreRoles", False),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

@@ -88,7 +88,7 @@ def needs(cluster: Cluster) -> Iterator[Need]:
                 pos = ask.at.pos("count" if ask.count else "allocationMode")
                 yield Need(ask.device_class, ask.count, cluster.pools, pos)
     classes = {entry.resource: entry.name for entry in cluster.device_classes if entry.resource}
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         for container, at in workload.containers:
             for resource, amount in container.limits.items():
                 pools = tuple(pool for pool in workload.pools if not _counts(pool, resource))

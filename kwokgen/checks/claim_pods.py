@@ -22,7 +22,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 def _crowded(cluster: Cluster, claim: Claim) -> Iterator[Problem]:
     """At the workload with which they become too many."""
     most, pods = cluster.kubernetes.limits.pods_per_claim, 0
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         names = [used.name for used in workload.claims]
         if claim.name not in names:
             continue

@@ -16,7 +16,7 @@ OF_NODES = "pods"
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Containers with a resource of nodes."""
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         for container, at in workload.containers:
             yield from _of_nodes(at, container)
 

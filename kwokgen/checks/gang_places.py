@@ -20,7 +20,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     """Gangs that no place holds; what is counted is never less than a place has."""
     # A place that goes unsaid holds nobody back.
     topology = cluster.topology if "placement" in cluster.queues.system.words else None
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         level = topology.level(workload.placement.within) if topology and workload.placement else None
         if topology and level and workload.placement and workload.placement.required:
             room = _room(cluster, topology, level, workload)

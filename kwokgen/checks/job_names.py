@@ -14,8 +14,9 @@ SUMMARY = "Names of jobs are at most 63 characters with the last pod's index"
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Workloads whose last job cannot have its name."""
-    for workload in cluster.workloads:
-        longest = workload.kind.pod.format(job=f"{workload.name}-{workload.count - 1}", index=workload.pods - 1)
+    for workload in cluster.parts:
+        job, role = f"{workload.name}-{workload.count - 1}", workload.role or "".join(workload.kind.roles[-1:])
+        longest = workload.kind.pod.format(job=job, index=workload.pods - 1, role=role)
         if len(longest) > MOST_LABEL:
             message = (
                 f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'

@@ -19,7 +19,7 @@ ByPool = Mapping[str, Mapping[str, Room]]
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Workloads none of whose jobs could ever begin."""
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         by_pool = {pool.name: rooms(cluster, workload, pool) for pool in workload.pools}
         most = {name: min(room.pods for room in found.values()) for name, found in by_pool.items()}
         nodes = {pool.name: open_nodes(cluster, pool) for pool in workload.pools}

@@ -22,7 +22,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         for devices in (*((pool.gpus.devices,) if pool.gpus else ()), *pool.others):
             written = devices.devices[0].capacity if devices.devices else {}
             yield from _fractions(devices.at.below("capacity"), written)
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         yield from _amounts(workload.at.below("container", "resources"), workload.container.requests)
         for index, container in enumerate(workload.init_containers):
             yield from _amounts(workload.at.below("initContainers", index, "resources"), container.requests)

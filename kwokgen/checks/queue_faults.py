@@ -16,7 +16,7 @@ SUMMARY = "Queued jobs keep clear of what the queue system is known to get wrong
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Each place that meets a fault of the catalogue."""
     system = cluster.queues.system
-    queued = [workload for workload in cluster.workloads if workload.queue]
+    queued = [workload for workload in cluster.parts if workload.queue]
     for fault, trouble in system.faults.items():
         places = (found for workload in queued for found in _MEETS[fault](workload)) if fault in _MEETS else ()
         for pos, why in places:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
-from kwokgen.model.amounts import times, worth
+from kwokgen.model.amounts import times, total, worth
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.place import Place
 from kwokgen.model.queue import Queue, Quota
 from kwokgen.model.quota import asked
 from kwokgen.model.workload import Workload
@@ -18,6 +20,20 @@ WHOLE = True
 HINT = "raise the quota, let it borrow, or ask for less"
 
 
+class Asked(NamedTuple):
+    """What is let in as one: so many pods, what they ask for together, and the pools that they may use."""
+
+    pods: int
+    amounts: Mapping[str, str]
+    pools: frozenset[str]
+    at: Place
+
+    @property
+    def who(self) -> str:
+        """The subject of a sentence about them."""
+        return f"{self.pods} pods at once ask" if self.pods > 1 else "a pod asks"
+
+
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Jobs that would wait for ever."""
     by_pool = "pools" in cluster.queues.system.words
@@ -27,53 +43,65 @@ def check(cluster: Cluster) -> Iterator[Problem]:
             yield from (_job if by_pool else _over_pools)(cluster, workload, queue)
 
 
+def _asked(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
+    """Of each role apart, since each may get nodes of another pool."""
+    whole = workload.gang or cluster.queues.system.form == "kueue"
+    done = []
+    for part in workload.parts:
+        pods = min(part.parallelism, part.pods) if whole else 1
+        amounts = {name: times(each, pods) for name, each in asked(part, cluster.queues.classes).items()}
+        done.append(Asked(pods, amounts, frozenset(pool.name for pool in part.pools), part.at))
+    return tuple(done)
+
+
+def _joined(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
+    """All roles together, where they are let in as one."""
+    parts = _asked(cluster, workload)
+    if len(parts) == 1 or not (workload.gang or cluster.queues.system.form == "kueue"):
+        return parts
+    names = dict.fromkeys(name for part in parts for name in part.amounts)
+    amounts = {name: total(part.amounts.get(name, "0") for part in parts) for name in names}
+    pools = frozenset().union(*(part.pools for part in parts))
+    return (Asked(sum(part.pods for part in parts), amounts, pools, workload.at),)
+
+
 def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
     """Where a queue has one bound of a resource, whatever the pool."""
-    words, pods = cluster.queues.system.words, together(cluster, workload)
     if cluster.queues.system.form == "default" and not cluster.home(queue.name):
         return
-    bounds = queue.most if "borrow" in words else queue.total
-    for resource, amount in asked(workload, cluster.queues.classes).items():
-        wanted = times(amount, pods)
-        if resource in bounds and worth(wanted) > worth(bounds[resource]):
-            message = f"{_who(pods)} for {wanted} {resource}, it has {bounds[resource]}"
-            yield Problem(_pos(workload), ID, f'the queue "{queue.name}" never lets a job in: {message}', HINT)
+    bounds = queue.most if "borrow" in cluster.queues.system.words else queue.total
+    for one in _joined(cluster, workload):
+        for resource, wanted in one.amounts.items():
+            if resource in bounds and worth(wanted) > worth(bounds[resource]):
+                message = f"{one.who} for {wanted} {resource}, it has {bounds[resource]}"
+                yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {message}', HINT)
 
 
-def _pos(workload: Workload) -> Pos:
-    return workload.at.pos("queue") if workload.at.raw("queue") else workload.at.pos()
-
-
-def _who(pods: int) -> str:
-    return f"{pods} pods at once ask" if pods > 1 else "a pod asks"
+def _pos(at: Place) -> Pos:
+    return at.pos("queue") if at.raw("queue") else at.pos()
 
 
 def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
-    names = {pool.name for pool in workload.pools}
-    quotas = [quota for quota in queue.quotas if quota.pool in names]
-    if not quotas:
-        message = f'the queue "{queue.name}" has no quota of {quoted(names)}, and lets none of the jobs in'
-        yield Problem(_pos(workload), ID, message, "give it one, or name pools that it has")
-        return
-    short = [_short(cluster, workload, queue, quota) for quota in quotas]
-    if all(short):
-        yield Problem(_pos(workload), ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', HINT)
+    parts = _asked(cluster, workload)
+    all_of_one = all(sum(quota.pool in part.pools for quota in queue.quotas) == 1 for part in parts)
+    alike = len({part.pools for part in parts}) == 1 and all_of_one
+    for one in _joined(cluster, workload) if alike else parts:
+        quotas = [quota for quota in queue.quotas if quota.pool in one.pools]
+        short = [_short(cluster, one, queue, quota) for quota in quotas]
+        if not quotas:
+            message = f'the queue "{queue.name}" has no quota of {quoted(one.pools)}, and lets none of the jobs in'
+            yield Problem(_pos(one.at), ID, message, "give it one, or name pools that it has")
+        elif all(short):
+            yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', HINT)
 
 
-def _short(cluster: Cluster, workload: Workload, queue: Queue, quota: Quota) -> str:
+def _short(cluster: Cluster, one: Asked, queue: Queue, quota: Quota) -> str:
     """What a quota lacks for one job; empty where it is enough."""
-    pods = together(cluster, workload)
-    for resource, amount in asked(workload, cluster.queues.classes).items():
-        wanted, most = times(amount, pods), room(cluster, queue, quota, resource)
+    for resource, wanted in one.amounts.items():
+        most = room(cluster, queue, quota, resource)
         if worth(wanted) > most:
-            return f'{_who(pods)} for {wanted} {resource}, of "{quota.pool}" it has {most.normalize():f}'
+            return f'{one.who} for {wanted} {resource}, of "{quota.pool}" it has {most.normalize():f}'
     return ""
-
-
-def together(cluster: Cluster, workload: Workload) -> int:
-    """How many pods are let in as one."""
-    whole = workload.gang or cluster.queues.system.form == "kueue"
-    return min(workload.parallelism, workload.pods) if whole else 1
 
 
 def room(cluster: Cluster, queue: Queue, quota: Quota, resource: str) -> Decimal:

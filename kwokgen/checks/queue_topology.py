@@ -29,7 +29,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         return
     yield from _patched(cluster, topology)
     yield from _untold(cluster, topology)
-    for workload in cluster.workloads:
+    for workload in cluster.parts:
         yield from _said_twice(workload)
         if cluster.queues.system.form == "kueue" and cluster.places_by_queue:
             yield from _claims(cluster, workload)

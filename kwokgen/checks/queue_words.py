@@ -30,7 +30,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
             message = f"{system.name} has no {WORDS.get(word, word)}"
             yield Problem(pos, ID, message, "it is left out", "warning")
     yield from _uncounted(cluster)
-    for workload in () if cluster.own_gangs else cluster.workloads:
+    for workload in () if cluster.own_gangs else cluster.parts:
         for index, claim in enumerate(workload.claims):
             if claim.of_gang:
                 message = f"{system.name} has gangs of its own, which have no claims"

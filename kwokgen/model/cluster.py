@@ -113,9 +113,14 @@ class Cluster(NamedTuple):
         """The name of the class of a priority."""
         return f"{self.name}-priority-{value if value >= 0 else f'minus-{-value}'}"
 
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """The pods of all workloads, so that those of each part are alike."""
+        return tuple(part for workload in self.workloads for part in workload.parts)
+
     def queued(self, queue: str) -> tuple[Workload, ...]:
-        """The workloads of a queue."""
-        return tuple(workload for workload in self.workloads if workload.queue == queue)
+        """The pods of a queue's workloads, by their roles."""
+        return tuple(part for part in self.parts if part.queue == queue)
 
     def home(self, queue: str) -> str | None:
         """The namespace that has jobs of this queue, and of no other."""

@@ -45,7 +45,8 @@ class Kind(NamedTuple):
     not empty the main container is called so; `indexed` is whether pods know their index as those of an indexed Job do, `ends` whether
     they end by themselves, `selects` whether its pods are found by a label of theirs. `gangs` are the kinds of Kubernetes' own gangs
     that its pods can belong to, None for all. `least` is the least that a word may be, `queue_waits` what `kubectl wait` is told of the
-    queues before jobs are applied.
+    queues before jobs are applied. `roles` are those of its pods where none are written, of two the first has one pod; none where all pods
+    are alike. Where it has `more_roles` the last may be several, of any name.
     """
 
     name: str
@@ -60,6 +61,8 @@ class Kind(NamedTuple):
     gangs: frozenset[str] | None
     least: Mapping[str, int]
     queue_waits: str
+    roles: tuple[str, ...]
+    more_roles: bool
     systems: frozenset[str] | None
 
 
@@ -67,7 +70,8 @@ class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
     `policies` are the fields of a JobSpec that say what it does with failed pods; `template` is its catalogue entry's.
-    `queue` is the name of its queue, None where there is none.
+    `queue` is the name of its queue, None where there is none. `roles` are its pods by their roles, where not all are alike: each is the
+    workload as if there were only those of the `role`.
     """
 
     name: str
@@ -99,6 +103,13 @@ class Workload(NamedTuple):
     unpulled: tuple[Unpulled, ...]
     template: Template
     at: Place
+    role: str = ""
+    roles: tuple[Workload, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """Its pods, so that those of each part are alike."""
+        return self.roles or (self,)
 
     @property
     def containers(self) -> tuple[tuple[Container, Place], ...]:

@@ -13,14 +13,16 @@ from kwokgen.resources._common import PODS, RUN_SECONDS, affinity, toleration
 from kwokgen.series import Slot
 
 
-def template(cluster: Cluster, workload: Workload) -> dict[str, Any]:
-    """Metadata and spec of a workload's pods."""
+def template(cluster: Cluster, workload: Workload, part: Workload) -> dict[str, Any]:
+    """Metadata and spec of those of a workload's pods that are of a part."""
     marks = _queues.marks(cluster, workload)
     meta = {
         "labels": _labels(workload) | dict(marks.pod_labels),
-        "annotations": _annotations(cluster, workload) | dict(marks.pod_annotations),
+        "annotations": _annotations(cluster, workload, part)
+        | _queues.of_part(cluster, part)
+        | dict(marks.pod_annotations),
     }
-    spec = _spec(cluster, workload) | dict(marks.spec)
+    spec = _spec(cluster, part) | dict(marks.spec)
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec}
 
 
@@ -30,13 +32,13 @@ def _labels(workload: Workload) -> dict[str, Any]:
     return lifecycle | found | dict(workload.labels)
 
 
-def _annotations(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+def _annotations(cluster: Cluster, workload: Workload, part: Workload) -> dict[str, Any]:
     run = {RUN_SECONDS: Slot("run")} if workload.run else {}
-    return run | _gpus(cluster, workload) | _failures.marks(cluster, workload) | dict(workload.annotations)
+    return run | _gpus(cluster, part) | _failures.marks(cluster, workload) | dict(workload.annotations)
 
 
-def _gpus(cluster: Cluster, workload: Workload) -> dict[str, str]:
-    held = _usage.gpus(cluster, workload) if _usage.measured(cluster) else 0
+def _gpus(cluster: Cluster, part: Workload) -> dict[str, str]:
+    held = _usage.gpus(cluster, part) if _usage.measured(cluster) else 0
     return {_usage.HELD: f"{held}"} if held else {}
 
 

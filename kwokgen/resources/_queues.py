@@ -87,25 +87,34 @@ def _kai(cluster: Cluster, workload: Workload) -> Marks:
 def _yunikorn(cluster: Cluster, workload: Workload) -> Marks:
     # https://yunikorn.apache.org/docs/user_guide/labels_and_annotations_in_yunikorn
     labels = {f"{YUNIKORN}/app-id": Slot("name"), f"{YUNIKORN}/queue": cluster.queues.path(str(workload.queue))}
-    gang = _task_group(cluster, workload) if workload.gang else {}
+    gang = _task_groups(cluster, workload) if workload.gang else {}
     return Marks(pod_labels=labels, pod_annotations=gang, spec=_scheduled(cluster, workload))
 
 
-def _task_group(cluster: Cluster, workload: Workload) -> dict[str, str]:
-    """Its placeholders are pods too, which have only what the group says."""
-    pools = () if workload.all_pools else workload.pools
-    group = {
-        "name": TASK_GROUP,
-        "minMember": workload.parallelism,
-        "minResource": dict(workload.requests),
-        "tolerations": [toleration(taint) for taint in workload.tolerations],
-        "affinity": affinity(cluster, pools),
-    }
+def _task_groups(cluster: Cluster, workload: Workload) -> dict[str, str]:
+    groups = [_task_group(cluster, part) for part in workload.parts]
     return {
-        f"{YUNIKORN}/task-group-name": TASK_GROUP,
-        f"{YUNIKORN}/task-groups": json.dumps([group], separators=(",", ":")),
+        f"{YUNIKORN}/task-groups": json.dumps(groups, separators=(",", ":")),
         f"{YUNIKORN}/schedulingPolicyParameters": "gangSchedulingStyle=Hard",
     }
+
+
+def _task_group(cluster: Cluster, part: Workload) -> dict[str, Any]:
+    """Its placeholders are pods too, which have only what the group says."""
+    pools = () if part.all_pools else part.pools
+    return {
+        "name": part.role or TASK_GROUP,
+        "minMember": part.parallelism,
+        "minResource": dict(part.requests),
+        "tolerations": [toleration(taint) for taint in part.tolerations],
+        "affinity": affinity(cluster, pools),
+    }
+
+
+def of_part(cluster: Cluster, part: Workload) -> dict[str, str]:
+    """What pods of a gang say of their part of it."""
+    yunikorn = part.queue and part.gang and cluster.queues.system.form == "yunikorn"
+    return {f"{YUNIKORN}/task-group-name": part.role or TASK_GROUP} if yunikorn else {}
 
 
 def _scheduled(cluster: Cluster, workload: Workload) -> dict[str, str | None]:

@@ -129,7 +129,7 @@ def _there(cluster: Cluster) -> str:
 def _resources(cluster: Cluster) -> tuple[str, ...]:
     """The extended resources that GPUs are."""
     whole = {name for pool in cluster.pools if (name := quota.gpus(pool))}
-    asked = {name for workload in cluster.workloads for name in workload.requests}
+    asked = {name for workload in cluster.parts for name in workload.requests}
     by_class = {name for name in asked if quota.of_class(cluster.queues.stock.class_of(name) or "") in whole}
     return tuple(sorted({pool.resource for pool in cluster.pools if pool.resource} | by_class))
 

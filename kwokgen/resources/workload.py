@@ -15,7 +15,7 @@ from kwokgen.resources import _failures, _places, _pods, _queues
 from kwokgen.resources._common import owned
 from kwokgen.resources._queues import Marks
 from kwokgen.series import Column, Document, Run, Series, Shape, Slot
-from kwokgen.templating import documents, missing, strays
+from kwokgen.templating import Roles, documents, missing, strays
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
@@ -89,7 +89,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pods": workload.pods,
             "parallelism": workload.parallelism,
             "together": workload.parallelism if workload.gang else 1,
-            "workers": workload.pods - 1 or None,
+            "workers": workload.parts[-1].pods if workload.roles else workload.pods - 1 or None,
             "queue": workload.queue,
             "priorityClass": _queues.priority_class(cluster, workload),
             "networkTopology": _places.of_volcano_job(cluster, workload),
@@ -98,15 +98,36 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "suspend": workload.suspend or marks.suspend,
             **dict.fromkeys(POLICIES),
             **workload.policies,
-            "pod": _pods.template(cluster, workload),
+            **_roles(cluster, workload),
         }
         made = documents(workload.template, values)
-        problems = missing(workload.template, (*WORDS, *_of_queues(marks))) or strays(workload.template, made, values)
+        problems = missing(workload.template, (*WORDS, *_of_roles(workload), *_of_queues(marks))) or strays(
+            workload.template, made, values
+        )
         if problems:
             raise KwokgenError(*problems)
         *before, job = made
         own = _series(cluster, workload, FILE, (job,))._replace(parts=_waves(cluster, workload))
         yield from [_series(cluster, workload, BEFORE, tuple(before)), own] if before else [own]
+
+
+def _roles(cluster: Cluster, workload: Workload) -> dict[str, Any]:
+    """The pods of each role: of the first as `lead`, of the others as `roles`, or of all where none leads; and of the last."""
+    parts = [(part, _pods.template(cluster, workload, part)) for part in workload.parts]
+    pods = {"lead": parts[0][1], "pod": parts[-1][1], "apart": bool(workload.roles)}
+    if not workload.kind.roles:
+        return pods
+    if len(workload.kind.roles) > 1:
+        (first, pod), *parts = parts
+        if not workload.roles and workload.pods > 1:
+            parts = [(first._replace(pods=workload.pods - 1, parallelism=workload.parallelism - 1), pod)]
+    return {**pods, "roles": Roles(_role(workload, part, pod) for part, pod in parts)}
+
+
+def _role(workload: Workload, part: Workload, pod: Document) -> dict[str, Any]:
+    together = part.parallelism if workload.gang else 1
+    name = part.role or workload.kind.roles[-1]
+    return {"name": name, "pods": part.pods, "parallelism": part.parallelism, "together": together, "pod": pod}
 
 
 def _series(cluster: Cluster, workload: Workload, file: str, made: tuple[Document, ...]) -> Series:
@@ -132,6 +153,14 @@ def files(cluster: Cluster) -> Iterator[tuple[str, str]]:
     """The script that applies the waves, if there are any."""
     if any(workload.arrival for workload in cluster.workloads):
         yield SCRIPT, _SCRIPT
+
+
+def _of_roles(workload: Workload) -> Iterator[str]:
+    """What else a template must take, or not all of the pods are made."""
+    if len(workload.kind.roles) > 1:
+        yield "lead"
+    if workload.kind.roles and (workload.kind.more_roles or len(workload.kind.roles) == 1):
+        yield "roles"
 
 
 def _of_queues(marks: Marks) -> Iterator[str]:

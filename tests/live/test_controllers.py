@@ -33,9 +33,9 @@ lifecycles: [{name: n, nodes: fast}, {name: p, pods: timed, create: 0s, run: 6s}
 """
 KINDS = f"""{CLUSTER}
 workloads:
-- {{name: sets, kind: jobset, count: 2, pods: 3, gpus: 2}}
+- {{name: sets, kind: jobset, count: 2, gpus: 2, roles: [{{name: driver, gpus: 0}}, {{name: trainers, pods: 2}}]}}
 - {{name: wraps, kind: appwrapper, count: 2, pods: 3, gpus: 2}}
-- {{name: serves, kind: leaderworkerset, count: 2, pods: 3, gpus: 1}}
+- {{name: serves, kind: leaderworkerset, count: 2, gpus: 1, roles: [{{name: leader, gpus: 0}}, {{name: worker, pods: 2}}]}}
 """
 FAILING = f"""{CLUSTER}
 workloads:

@@ -55,6 +55,15 @@ workloads:
   failures: [{{of: jobs, jobs: [1], after: 2s, exitCode: 1}}]
 """
 RUN = "  run: {min: 5s, max: 10s}\n"
+ROLES = {
+    "jobset": "driver, trainers",
+    "leaderworkerset": "leader, worker",
+    "pytorchjob": "master, worker",
+    "raycluster": "head, big, small",
+    "rayjob": "head, workers",
+    "volcano-job": "ps, workers",
+}
+"""Those that the pods of a fourth workload have: the last has two pods, the first no GPU."""
 LASTING = {"deployment", "leaderworkerset", "raycluster", "rayjob"}
 VOLCANO = """  gang: true
   placement: {within: leaf}
@@ -70,7 +79,9 @@ def test_objects_are_what_their_definition_says(kind: str, cluster: Cluster, tmp
     files = [str(programs.module_dir("kueue", module) / path) for module, path in DEFINITIONS[kind]]
     files += [str(definition.volcano("jobs"))] if kind == "volcano-job" else []
     definitions = [word for file in files for word in ("-f", file)]
-    spec = SPEC.replace("KIND", kind) + ("" if kind in LASTING else RUN) + (VOLCANO if kind == "volcano-job" else "")
+    run = "" if kind in LASTING else RUN
+    spec = SPEC.replace("- name: full", f"{roles_of(kind)}- name: full").replace("KIND", kind) + run
+    spec += VOLCANO if kind == "volcano-job" else ""
     folder = written("k", cluster.minor, tmp_path / "k", spec)
     if definitions:
         cluster.kubectl("apply", "--server-side", *definitions)
@@ -81,11 +92,20 @@ def test_objects_are_what_their_definition_says(kind: str, cluster: Cluster, tmp
         for name in FILES.get(kind, ("80-workloads.yaml",)):
             said = cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", str(folder / name))
             assert said.stderr == ""
-            assert len(said.stdout.splitlines()) == 3
+            assert len(said.stdout.splitlines()) == 3 + (kind in ROLES)
     finally:
         cluster.kubectl("delete", "-f", str(folder / "00-namespace.yaml"))
         if definitions:
             cluster.kubectl("delete", *definitions)
+
+
+def roles_of(kind: str) -> str:
+    """A workload more, of pods with roles, if the kind has them."""
+    if kind not in ROLES:
+        return ""
+    first, *middle, last = ROLES[kind].split(", ")
+    roles = [f"{{name: {first}, gpus: 0}}", *(f"{{name: {name}}}" for name in middle), f"{{name: {last}, pods: 2}}"]
+    return f"- {{name: apart, kind: {kind}, gpus: 1, roles: [{', '.join(roles)}]}}\n"
 
 
 def test_servers_run_until_they_are_deleted(cluster: Cluster, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from kwokgen.formats import canonical, quantity
 from kwokgen.model.template import Template
 from kwokgen.pipeline import Rendered, render
 from kwokgen.problem import KwokgenError, Pos, Problem
+from kwokgen.templating import Roles
 from tests import generate
 from tests.unit.rendering import ROOT, blueprint, command, documents, problems, rendered
 
@@ -234,6 +235,11 @@ def test_a_compiled_template_makes_what_jinja2_makes(kind: str, name: str, fille
         parameter: ({"a": ["x", 1], parameter: "y"} if filled else {}) if number % 2 else (number if filled else "")
         for number, parameter in enumerate(fact.data["parameters"])
     } | {"name": "a"}
+    words = ("name", "pods", "parallelism", "together", "pod")
+    values["roles"] = Roles(
+        {word: {"a": f"{word}-{role}"} for word in words}
+        for role in range(2 if filled or "roles" not in template.conditions else 0)
+    )
     assert template.forms
     jinja = Template(template.text, template.file)
     assert templating.documents(template, values) == templating.documents(jinja, values)
