@@ -208,6 +208,7 @@ EVERYWHERE = "deviceTaintRules=[{name: r, driver: gpu.example.com, key: example.
 FAULT = "faults=[{name: f, fault: xid-79, where: {pool: b, nodes: [0]}}]"
 EIGHT = "pools.a.gpus.count=8"
 FAULT_OF_ALL = FAULT.replace(", nodes: [0]", "")
+ROLES = "workloads=[{name: w, kind: jobset, roles: [{name: one}]}]"
 ARRIVING = "workloads=[{name: w, kind: job, count: 3, arrival: {every: 10s}}]"
 RANGED = "workloads.w.arrival.every={min: 1s, max: 9s}"
 TRACED = "workloads=[{name: w, kind: job, trace: [{arrival: 0, duration: 5, gpus: 0}]}]"
@@ -520,6 +521,15 @@ USED: dict[str, tuple[str, ...]] = {
         "workloads.w.initContainers=[{name: i}]",
         "workloads.w.initContainers.i.resources={cpu: 1}",
     ),
+    "workloads[].roles": (ROLES,),
+    "workloads[].roles[].name": (ROLES, "workloads.w.roles[0].name=two"),
+    "workloads[].roles[].pods": (ROLES, "workloads.w.roles[0].pods=2"),
+    "workloads[].roles[].pools": (ROLES, "workloads.w.roles[0].pools=[a]"),
+    "workloads[].roles[].gpus": (*COUNTED, ROLES, "workloads.w.roles[0].gpus=1"),
+    "workloads[].roles[].claims": (ROLES, "workloads.w.roles[0].claims=[k]"),
+    "workloads[].roles[].container.image": (ROLES, "workloads.w.roles[0].container={image: c}"),
+    "workloads[].roles[].container.command": (ROLES, "workloads.w.roles[0].container={command: [c]}"),
+    "workloads[].roles[].container.resources": (ROLES, "workloads.w.roles[0].container={resources: {cpu: 1}}"),
     "workloads[].labels": ("workloads.w.labels={x: y}",),
     "workloads[].annotations": ("workloads.w.annotations={x: y}",),
     "workloads[].restartPolicy": ("workloads.w.restartPolicy=OnFailure",),
@@ -865,6 +875,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     ),
     "workloads[].count": ("workloads.w.count=1",),
     "workloads[].pods": ("workloads.w.pods=1",),
+    "workloads[].roles[].pods": (ROLES, "workloads.w.roles[0].pods=1"),
     "workloads[].container.name": ("workloads.w.container.name=main",),
     "workloads[].container.image": ("workloads.w.container.image='registry.k8s.io/pause:3.10'",),
     "workloads[].initContainers": ("workloads.w.initContainers=[]",),
