@@ -54,6 +54,7 @@ FIXED_OF = {
         ("spec", "rayClusterSpec", "workerGroupSpecs"),
         ("spec", "clusterSelector"),
     ),
+    "Pod": (("spec", "affinity"), ("spec", "tolerations")),
     "TrainJob": (("spec", "runtimeRef"), ("spec", "runtimePatches")),
     "TrainingRuntime": (("spec", "template", "spec", "replicatedJobs"),),
     "PyTorchJob": (

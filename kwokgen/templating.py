@@ -45,7 +45,7 @@ def documents(template: Template, values: Mapping[str, Any]) -> tuple[Document, 
     Raises KwokgenError at the template's line for a word it does not know or text that is not YAML.
     """
     known = template.forms.get(form(template.conditions, values))
-    made = _rendered(template, values) if known is None else _named(known, values)
+    made = _checked(_rendered(template, values) if known is None else _named(known, values), template)
     return tuple(made) if isinstance(made, list) else (made,)
 
 
@@ -144,7 +144,7 @@ def _rendered(template: Template, values: Mapping[str, Any]) -> Any:
         raise KwokgenError(_problem(template, error.lineno, str(error.message))) from None
     except Exception as error:  # noqa: BLE001 - whatever the words of a template do, the mistake is the template's
         raise KwokgenError(_problem(template, _failing_line(error), str(error))) from None
-    return _checked(_filled(_parsed(text, template).plain(), parts), template)
+    return _filled(_parsed(text, template).plain(), parts)
 
 
 def _failing_line(error: Exception) -> int:

@@ -16,11 +16,9 @@ from typing import Any, Self
 
 from testbed import components, credentials, ports, processes, programs, readiness
 from testbed.components import Plan
-from testbed.definitions import established
 from testbed.processes import Process
 
 STATE = "state.json"
-KUEUE = "kueue"
 
 
 @dataclass(kw_only=True)
@@ -120,24 +118,6 @@ class Cluster:
         port = self.reserve()
         command = components.kwok(kubeconfig=kubeconfig, config=file, port=port)
         return self.program(name, command, port=port, ready=[f"http://127.0.0.1:{port}/healthz"])
-
-    def kueue(self, wanted: dict[str, Any]) -> Process:
-        """Start Kueue with its definitions, `wanted` in its Configuration; a second call starts it anew."""
-        for process in [each for each in self.running if each.name == KUEUE]:
-            self.end(process)
-        definitions = programs.module_dir("kueue", "sigs.k8s.io/kueue") / "config" / "components" / "crd" / "bases"
-        self.kubectl("apply", "--server-side", "-f", str(definitions))
-        established(self.kubectl)
-        health, etc = self.reserve(), self.folder / "etc"
-        certificates = etc / components.KUEUE_CERTIFICATES
-        certificates.mkdir(parents=True, exist_ok=True)
-        for name in (credentials.CERTIFICATE, credentials.KEY):
-            shutil.copy(self.folder / name, certificates)
-        config = components.kueue_config(wanted, certificates=self.folder, health=health, webhook=self.reserve())
-        file = self.folder / f"{KUEUE}.json"
-        file.write_text(json.dumps(config))
-        command = components.operator(KUEUE, kubeconfig=self.kubeconfig, config=file)
-        return self.program(KUEUE, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
 
     def program(
         self, name: str, command: list[str], *, port: int, ready: Sequence[str],

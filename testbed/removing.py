@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testbed import bundle as bundles
-from testbed import operators, running
+from testbed import kueue, operators, running
 from testbed.bundle import Bundle
-from testbed.cluster import KUEUE, Cluster
+from testbed.cluster import Cluster
 from testbed.running import Taking
 
 PATIENCE = 60
@@ -52,8 +52,7 @@ def remove(cluster: Cluster, bundle: Bundle) -> None:
     # They let go of their own objects, so they are the last to end.
     for operator in bundle.operators:
         operators.end(cluster, operator)
-    for process in [each for each in cluster.running if each.name == KUEUE]:
-        cluster.end(process)
+    kueue.end(cluster)
 
 
 def _kinds(cluster: Cluster) -> list[str]:

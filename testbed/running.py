@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from testbed import operators
+from testbed import kueue, operators
 from testbed.bundle import Awaited, Bundle, Controller
 from testbed.cluster import Cluster
 from testbed.processes import Process
@@ -110,7 +110,7 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
     """Give the bundle to the cluster, with Kueue and operators where it needs them, and start its controllers."""
     if bundle.kueue is not None:
-        cluster.kueue(bundle.kueue)
+        kueue.start(cluster, bundle.kueue, [awaited.kind for awaited in bundle.awaited])
     for operator in bundle.operators:
         operators.start(cluster, operator)
     take(cluster, bundle)

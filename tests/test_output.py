@@ -38,7 +38,7 @@ ORDER = (
     {"TrainingRuntime"},
     {"PodGroup", "Workload"},
     {
-        *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "RayCluster", "RayJob"),
+        *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "Pod", "PyTorchJob", "RayCluster", "RayJob"),
         *("TrainJob", "servers"),
     },
     {"PodMonitor", "PrometheusRule", "ScrapeConfig", "Service", "dashboard"},

@@ -51,6 +51,9 @@ def taken(scope: Scope, kind: Kind, item: Data, at: Place, queues: Queues) -> No
         else:
             message = f"workloads of the kind {kind.name} are for queues, and the blueprint has none"
         scope.fail(at.pos("kind"), "workload", message, f"systems that take them: {quoted(kind.systems)}")
+    if kind.bare and "run" not in item and scope.intact(at):
+        message = f"workloads of the kind {kind.name} have a run: pods of no owner run on until it is over"
+        scope.fail(at.pos(), "workload", message, "write run, such as 60s, with a lifecycle of pods: timed or general")
     for key, least in kind.least.items():
         if key in item and item[key] < least:
             message = f"{key}: {item[key]} of the kind {kind.name} means another number"

@@ -94,6 +94,7 @@ def workload(fact: Fact) -> Kind:
         queue_waits=data.get("queueWaits", ""),
         roles=tuple(data.get("roles", ())),
         more_roles=data.get("moreRoles", False),
+        bare=data.get("bare", False),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

@@ -20,7 +20,10 @@ OF_JOBS = (
 )
 """Labels of pods that the Job controller writes; another value is refused."""
 OF_QUEUES = {
-    "kueue": ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"),
+    "kueue": (
+        *("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"),
+        *("kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"),
+    ),
     "volcano": ("scheduling.volcano.sh/queue-name", "scheduling.volcano.sh/group-min-member"),
     "yunikorn": (
         *("yunikorn.apache.org/app-id", "yunikorn.apache.org/queue", "yunikorn.apache.org/task-groups"),

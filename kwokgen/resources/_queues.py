@@ -67,7 +67,12 @@ def _kueue(cluster: Cluster, workload: Workload) -> Marks:
     labels = {"kueue.x-k8s.io/queue-name": workload.queue}
     if workload.priority is not None:
         labels["kueue.x-k8s.io/priority-class"] = cluster.priority_class(workload.priority)
-    return Marks(job_labels=labels, suspend=True)
+    if not workload.kind.bare:
+        return Marks(job_labels=labels, suspend=True)
+    if workload.pods == 1:
+        return Marks(job_labels=labels)
+    group = {"kueue.x-k8s.io/pod-group-total-count": f"{workload.pods}"}
+    return Marks({**labels, "kueue.x-k8s.io/pod-group-name": Slot("name")}, group)
 
 
 def _volcano(cluster: Cluster, workload: Workload) -> Marks:

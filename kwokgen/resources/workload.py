@@ -50,6 +50,7 @@ IMMUTABLE = tuple(
 IMMUTABLE_OF = {
     "AppWrapper": (("spec", "components"),),
     "JobSet": (("spec", "replicatedJobs"),),
+    "Pod": (("spec",),),
     "RayCluster": (("spec", "headGroupSpec"), ("spec", "workerGroupSpecs")),
     "RayJob": (("spec", "rayClusterSpec"),),
     "TrainJob": (("spec", "runtimeRef"),),
@@ -62,6 +63,11 @@ https://github.com/project-codeflare/appwrapper/blob/v1.2.0/internal/webhook/app
 """
 WORDS = ("name", "namespace", "labels", "pod")
 """What makes an object one of its bundle, and keeps its pods on the bundle's nodes."""
+PATIENT = tuple(
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for key in ("not-ready", "unreachable")
+)
+"""https://github.com/kubernetes/kubernetes/blob/v1.37.0/plugin/pkg/admission/defaulttolerationseconds/admission.go ."""
 BESIDE = (("spec", "completionMode"), ("spec", "parallelism"))
 """What `updatable` reads besides the path itself."""
 
@@ -81,7 +87,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
     """
     for workload in cluster.workloads:
         marks = _queues.marks(cluster, workload)
-        values = {
+        values: dict[str, Any] = {
             "name": Slot("name"),
             "namespace": workload.namespace,
             "labels": owned(cluster, {**workload.labels, **marks.job_labels}),
@@ -100,6 +106,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             **workload.policies,
             **_roles(cluster, workload),
         }
+        values |= _bare(values) if workload.kind.bare else {}
         made = documents(workload.template, values)
         problems = missing(workload.template, (*WORDS, *_of_roles(workload), *_of_queues(marks))) or strays(
             workload.template, made, values
@@ -109,6 +116,20 @@ def build(cluster: Cluster) -> Iterator[Series]:
         *before, job = made
         own = _series(cluster, workload, FILE, (job,))._replace(parts=_waves(cluster, workload))
         yield from [_series(cluster, workload, BEFORE, tuple(before)), own] if before else [own]
+
+
+def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a template whose object is the pod itself."""
+    meta, spec = values["pod"]["metadata"], values["pod"]["spec"]
+    labels, annotations = ({**values[key], **meta.get(key, {})} for key in ("labels", "annotations"))
+    # What admission adds to a list that a second apply takes whole: a pod's tolerations may not be taken away.
+    tolerations = [*spec["tolerations"], *PATIENT]
+    return {
+        "name": Slot("pod"),
+        "labels": labels,
+        "annotations": annotations,
+        "pod": {**spec, "tolerations": tolerations},
+    }
 
 
 def _roles(cluster: Cluster, workload: Workload) -> dict[str, Any]:
@@ -133,7 +154,7 @@ def _role(workload: Workload, part: Workload, pod: Document) -> dict[str, Any]:
 def _series(cluster: Cluster, workload: Workload, file: str, made: tuple[Document, ...]) -> Series:
     return Series(
         file=file,
-        runs=(Run(Shape(made), 0, workload.count - 1),),
+        runs=(Run(Shape(made), 0, workload.count * _objects(workload) - 1),),
         at=workload.at,
         by=workload.template.file,
         columns=_columns(cluster, workload),
@@ -145,7 +166,8 @@ def _waves(cluster: Cluster, workload: Workload) -> tuple[tuple[str, int], ...]:
     if workload.arrival is None:
         return ()
     moments = workload.arrival.moments(cluster.seed, workload.name, workload.count)
-    last = {f"{WAVES}{moment // 1000:0{DIGITS}d}.yaml": index for index, moment in enumerate(moments)}
+    each = _objects(workload)
+    last = {f"{WAVES}{moment // 1000:0{DIGITS}d}.yaml": index * each - 1 for index, moment in enumerate(moments, 1)}
     return tuple(last.items())
 
 
@@ -178,7 +200,21 @@ def named(workload: Workload) -> Column:
 
 def _columns(cluster: Cluster, workload: Workload) -> dict[str, Column]:
     own = {"name": named(workload), "run": lambda index: _run(cluster, workload, index)}
-    return own | _failures.columns(workload)
+    of_jobs = own | _failures.columns(workload)
+    if not workload.kind.bare:
+        return of_jobs
+    pods = workload.pods
+    of_pods = {key: _of_pods(column, pods) for key, column in of_jobs.items()}
+    return of_pods | {"pod": lambda index: f"{workload.name}-{index // pods}-{index % pods}"}
+
+
+def _of_pods(column: Column, pods: int) -> Column:
+    return lambda index: column(index // pods)
+
+
+def _objects(workload: Workload) -> int:
+    """How many objects a job is."""
+    return workload.pods if workload.kind.bare else 1
 
 
 def _run(cluster: Cluster, workload: Workload, index: int) -> str:

@@ -1,0 +1,72 @@
+"""Kueue beside a control plane: its definitions, its Configuration with what a bundle wants, and its webhooks of plain pods."""
+
+import base64
+import json
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from testbed import components, credentials, programs
+from testbed.cluster import Cluster
+from testbed.definitions import established
+from testbed.processes import Process
+
+NAME = "kueue"
+FRAMEWORKS = {"pod": ("mpod.kb.io", "vpod.kb.io")}
+"""By kind, the webhooks that hold its pods back; those of Jobs are left out, which bundles suspend themselves."""
+HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ()) -> Process:
+    """Start Kueue with its definitions and `wanted` in its Configuration, for Jobs and `kinds`; a second call starts it anew."""
+    end(cluster)
+    source = programs.module_dir(NAME, "sigs.k8s.io/kueue") / "config" / "components"
+    cluster.kubectl("apply", "--server-side", "-f", str(source / "crd" / "bases"))
+    established(cluster.kubectl)
+    health, webhook, etc = cluster.reserve(), cluster.reserve(), cluster.folder / "etc"
+    certificates = etc / components.KUEUE_CERTIFICATES
+    certificates.mkdir(parents=True, exist_ok=True)
+    for name in (credentials.CERTIFICATE, credentials.KEY):
+        shutil.copy(cluster.folder / name, certificates)
+    config = components.kueue_config(wanted, certificates=cluster.folder, health=health, webhook=webhook)
+    config["integrations"]["frameworks"] += [kind for kind in FRAMEWORKS if kind in kinds]
+    file = cluster.folder / f"{NAME}.json"
+    file.write_text(json.dumps(config))
+    command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)
+    started = cluster.program(NAME, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
+    names = {name for kind, names in FRAMEWORKS.items() if kind in kinds for name in names}
+    if names:
+        hooks = list(_hooks(source, names, f"https://127.0.0.1:{webhook}", cluster))
+        _installed(cluster).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hooks}))
+        cluster.kubectl("apply", "-f", str(_installed(cluster)))
+    return started
+
+
+def end(cluster: Cluster) -> None:
+    """Stop it, and nobody calls its webhooks any more."""
+    if _installed(cluster).exists():
+        cluster.kubectl("delete", "--ignore-not-found", "-f", str(_installed(cluster)))
+        _installed(cluster).unlink()
+    for process in [each for each in cluster.running if each.name == NAME]:
+        cluster.end(process)
+
+
+def _installed(cluster: Cluster) -> Path:
+    return cluster.folder / f"{NAME}-webhooks.json"
+
+
+def _hooks(source: Path, names: Collection[str], address: str, cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Its configurations of webhooks with those of `names`, called at an address of ours, for all but the system's namespaces."""
+    bundle = base64.b64encode((cluster.folder / credentials.CERTIFICATE).read_bytes()).decode()
+    text = (source / "webhook" / "manifests.yaml").read_text()
+    for each in YAML(typ="safe", pure=True).load_all(text):
+        if each["kind"] in HOOKS:
+            kept = [hook for hook in each["webhooks"] if hook["name"] in names]
+            for hook in kept:
+                path = hook["clientConfig"]["service"]["path"]
+                hook["clientConfig"] = {"url": f"{address}{path}", "caBundle": bundle}
+            meta = {"name": f"{NAME}-{each['kind'].removesuffix('WebhookConfiguration').lower()}"}
+            yield {**each, "metadata": meta, "webhooks": kept}

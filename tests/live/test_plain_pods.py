@@ -1,0 +1,73 @@
+"""Plain pods: objects that nobody makes anew, and their groups under a real Kueue."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from testbed import running
+from testbed.bundle import Bundle
+from testbed.cluster import Cluster
+from tests.live.conftest import Applied
+from tests.live.rendering import written
+from tests.live.test_bundles import errors_of_kwok, not_unchanged
+from tests.live.test_playing import until
+
+pytestmark = [pytest.mark.live, pytest.mark.newest]
+
+SECONDS = 60
+SETTLED = 4
+"""Seconds in which nobody else is let in: Kueue looks several times a second."""
+POOLS = """
+pools: [{name: gpu, count: 2, machine: p5.48xlarge, expose: extended-resource, taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}]
+lifecycles: [{name: n, nodes: fast}, {name: p, pods: timed, create: 0s, run: 5s}]
+"""
+PLAIN = f"""{POOLS}
+workloads:
+- {{name: one, kind: pods, count: 3, gpus: 2, run: 4s, priority: 1, initContainers: [{{name: first}}]}}
+- {{name: group, kind: pods, count: 2, pods: 2, gpus: 1, run: 4s, failures: [{{of: jobs, jobs: [1], after: 1s, exitCode: 3}}]}}
+"""
+QUEUED = f"""{POOLS}
+queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 4}}]}}]}}
+workloads:
+- {{name: group, kind: pods, count: 3, pods: 2, gpus: 2, run: 8s}}
+- {{name: one, kind: pods, gpus: 1, run: 4s}}
+"""
+
+
+def phases(cluster: Cluster, live: Bundle, workload: str) -> dict[str, int]:
+    found = (pod for pod in cluster.get("pods", "-n", live.name) if pod["metadata"]["name"].startswith(workload))
+    return dict(Counter(pod["status"]["phase"] for pod in found))
+
+
+def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """A second apply changes none of them, running or ended; replaced, they run again."""
+    folder = written("p", cluster.minor, tmp_path / "p", PLAIN)
+    with applied(folder) as live:
+        assert not_unchanged(cluster, folder) == []
+        running.wait(cluster, live, jobs=True, limit=SECONDS)
+        assert phases(cluster, live, "one") == {"Succeeded": 3}
+        assert phases(cluster, live, "group") == {"Succeeded": 2, "Failed": 2}
+        assert not_unchanged(cluster, folder) == []
+        cluster.kubectl("replace", "--force", "-f", str(folder / "80-workloads.yaml"))
+        until(lambda: phases(cluster, live, "one") == {"Running": 3}, SECONDS, "they run again")
+        running.wait(cluster, live, jobs=True, limit=SECONDS)
+        assert errors_of_kwok(cluster, live) == []
+
+
+def test_groups_wait_for_their_queue_as_one(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """Of three groups of 4 GPUs and a pod of one, a quota of 4 lets in one group at a time."""
+    with applied(written("q", cluster.minor, tmp_path / "q", QUEUED)) as live:
+        seen: set[tuple[int, int]] = set()
+
+        def done() -> bool:
+            pods = cluster.get("pods", "-n", live.name)
+            held = [pod for pod in pods if pod["spec"].get("nodeName") and pod["status"]["phase"] in {"Pending", "Running"}]
+            seen.add((len({pod["metadata"]["name"].rpartition("-")[0] for pod in held}), len(held)))
+            return all(pod["status"]["phase"] == "Succeeded" for pod in pods)
+
+        until(done, 2 * SECONDS, "all have run")
+        assert max(jobs for jobs, _ in seen) == 1
+        assert (1, 2) in seen
+        assert [load["metadata"]["name"] for load in cluster.get("workloads.kueue.x-k8s.io", "-n", live.name)] != []
+        assert errors_of_kwok(cluster, live) == []
