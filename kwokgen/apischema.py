@@ -35,6 +35,7 @@ OURS = {
     ("kai.scheduler", "Topology"): "kai/topology",
     ("scheduling.volcano.sh", "Queue"): "volcano/queue",
     ("topology.volcano.sh", "HyperNode"): "volcano/hypernode",
+    ("topology.node.k8s.io", "NodeResourceTopology"): "scheduler-plugins/noderesourcetopology",
     ("monitoring.coreos.com", "PodMonitor"): "prometheus-operator/podmonitor",
     ("monitoring.coreos.com", "PrometheusRule"): "prometheus-operator/prometheusrule",
     ("monitoring.coreos.com", "ScrapeConfig"): "prometheus-operator/scrapeconfig",

@@ -38,6 +38,10 @@ def requirements(cluster: Cluster) -> Requirements:
     others += dict.fromkeys(workload.kind.needs for workload in cluster.workloads if workload.kind.needs)
     others += _queues(cluster)
     others += _instruments(cluster)
+    if any(pool.numa for pool in cluster.pools):
+        others.append(
+            "NodeResourceTopology v0.1.2 of scheduler-plugins: without its definition, its objects are refused"
+        )
     known = cluster.kubernetes.features
     features = [known[feature] for feature in asked if feature in known]
     gates = [gate for feature in features for gate in feature.gates]

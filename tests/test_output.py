@@ -28,6 +28,7 @@ ORDER = (
     {"Stage"},
     {"DeviceClass"},
     {"Node"},
+    {"NodeResourceTopology"},
     {"ResourceSlice"},
     {"DeviceTaintRule"},
     {"ResourceClaim", "ResourceClaimTemplate"},

@@ -27,3 +27,11 @@ def total(amounts: Iterable[str]) -> str:
     value = sum(map(worth, summed), Decimal(0))
     binary = all(amount.endswith("i") for amount in summed)
     return canonical(f"{value / 1024:f}Ki" if binary else f"{value:f}")
+
+
+def shares(amount: str, number: int, step: Decimal) -> tuple[str, ...]:
+    """A canonical quantity in so many parts as equal as whole steps allow, the larger first."""
+    each, more = divmod(int(worth(amount) / step), number)
+    parts = ((each + (index < more)) * step for index in range(number))
+    binary = amount.endswith("i")
+    return tuple(canonical(f"{part / 1024:f}Ki" if binary and part % 1024 == 0 else f"{part:f}") for part in parts)

@@ -49,6 +49,14 @@ class Machine(NamedTuple):
     nvlink: int = 0
 
 
+class Numa(NamedTuple):
+    """By NUMA node of a node, its resources with their capacity and what pods can have; `policy` and `scope` are the kubelet's words."""
+
+    zones: tuple[Mapping[str, tuple[str, str]], ...]
+    policy: str
+    scope: str
+
+
 class Pool(NamedTuple):
     """`number` is its position in the blueprint, which its addresses follow from; `others` are devices beside GPUs.
 
@@ -71,6 +79,7 @@ class Pool(NamedTuple):
     taints: tuple[Taint, ...]
     operator_labels: bool
     detectors: Mapping[str, tuple[Condition, ...]]
+    numa: Numa | None
     at: Place
 
     @property

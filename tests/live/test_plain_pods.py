@@ -62,7 +62,9 @@ def test_groups_wait_for_their_queue_as_one(cluster: Cluster, applied: Applied, 
 
         def done() -> bool:
             pods = cluster.get("pods", "-n", live.name)
-            held = [pod for pod in pods if pod["spec"].get("nodeName") and pod["status"]["phase"] in {"Pending", "Running"}]
+            held = [
+                pod for pod in pods if pod["spec"].get("nodeName") and pod["status"]["phase"] in {"Pending", "Running"}
+            ]
             seen.add((len({pod["metadata"]["name"].rpartition("-")[0] for pod in held}), len(held)))
             return all(pod["status"]["phase"] == "Succeeded" for pod in pods)
 

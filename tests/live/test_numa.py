@@ -1,0 +1,108 @@
+"""NodeResourceTopologies under their own definition, and under the scheduler that reads them."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from testbed import programs, removing
+from testbed.bundle import Bundle
+from testbed.cluster import Cluster
+from testbed.credentials import CERTIFICATE, KEY
+from testbed.definitions import established
+from tests.live.rendering import written
+from tests.live.test_bundles import not_unchanged
+from tests.live.test_playing import until
+
+pytestmark = [pytest.mark.live, pytest.mark.newest]
+
+MODULE = "scheduler-plugins"
+DEFINITION = ("github.com/k8stopologyawareschedwg/noderesourcetopology-api", "manifests/crd.yaml")
+SCHEDULER = "numa-scheduler"
+SECONDS = 60
+SPEC = f"""
+lifecycles: [{{name: n, nodes: fast}}, {{name: p, pods: timed, create: 0s, run: 600s}}]
+pools:
+- {{name: gpu, count: 2, machine: p5.48xlarge, expose: extended-resource, numa: {{zones: 2, policy: single-numa-node}}}}
+- {{name: rack, count: 1, machine: gb200-nvl72-tray, numa: {{policy: restricted, scope: pod}}}}
+workloads:
+- {{name: four, kind: job, pods: 2, gpus: 4, pools: [gpu]}}
+- {{name: five, kind: job, gpus: 5, pools: [gpu]}}
+patches: [{{target: {{kind: Job}}, merge: {{spec: {{template: {{spec: {{schedulerName: {SCHEDULER}}}}}}}}}}}]
+"""
+
+
+@pytest.fixture
+def defined(cluster: Cluster) -> Iterator[None]:
+    """The definition, while a test needs it."""
+    file = str(programs.module_dir(MODULE, DEFINITION[0]) / DEFINITION[1])
+    cluster.kubectl("apply", "--server-side", "-f", file)
+    established(cluster.kubectl)
+    yield
+    cluster.kubectl("delete", "-f", file)
+
+
+@pytest.mark.usefixtures("defined")
+def test_each_is_what_its_definition_says(cluster: Cluster, tmp_path: Path) -> None:
+    """Strictly, once and again."""
+    folder = written("numa", cluster.minor, tmp_path / "b", SPEC)
+    cluster.kubectl("apply", "-f", str(folder / "00-namespace.yaml"))
+    said = cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", str(folder / "45-numa-rack.yaml"))
+    assert said.stderr == ""
+    with removing.applied(cluster, folder):
+        assert not_unchanged(cluster, folder) == []
+        found = cluster.get("noderesourcetopologies")
+        assert [each["metadata"]["name"] for each in found] == ["gpu-0", "gpu-1", "rack-0"]
+
+
+@pytest.mark.usefixtures("defined")
+def test_a_pod_that_fits_no_numa_node_waits(cluster: Cluster, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """Each has four GPUs: pods of four run, one of five waits, though its node has eight."""
+    if not pytestconfig.getoption("--matrix"):
+        pytest.skip("one more scheduler to build: make test-matrix")
+    folder = written("numa", cluster.minor, tmp_path / "b", SPEC)
+    with scheduling(cluster), removing.applied(cluster, folder) as live:
+        until(lambda: phases(cluster, live, "four") == ["Running", "Running"], SECONDS, "pods of four GPUs run")
+        until(
+            lambda: "cannot align container" in why(cluster, live, "five"),
+            SECONDS,
+            "the scheduler refuses the pod of five",
+        )
+        assert phases(cluster, live, "five") == ["Pending"]
+
+
+@contextmanager
+def scheduling(cluster: Cluster) -> Iterator[None]:
+    """The scheduler of scheduler-plugins beside Kubernetes' own, under a name of its own."""
+    port, file = cluster.reserve(), cluster.folder / f"{SCHEDULER}.json"
+    enabled = {"enabled": [{"name": "NodeResourceTopologyMatch"}]}
+    profile = {"schedulerName": SCHEDULER, "plugins": {"filter": enabled, "score": enabled}}
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False}, "clientConnection": {"kubeconfig": str(cluster.kubeconfig)},
+        "profiles": [profile],
+    }  # fmt: skip
+    file.write_text(json.dumps(config))
+    command = [
+        str(programs.path(MODULE, "scheduler")), f"--config={file}",
+        "--bind-address=127.0.0.1", f"--secure-port={port}", "--authorization-always-allow-paths=/healthz",
+        f"--tls-cert-file={cluster.folder / CERTIFICATE}", f"--tls-private-key-file={cluster.folder / KEY}",
+    ]  # fmt: skip
+    process = cluster.program(SCHEDULER, command, port=port, ready=[f"https://127.0.0.1:{port}/healthz"])
+    try:
+        yield
+    finally:
+        cluster.end(process)
+
+
+def phases(cluster: Cluster, live: Bundle, workload: str) -> list[str]:
+    pods = cluster.get("pods", "-n", live.name, "-l", f"job-name={workload}-0")
+    return sorted(pod["status"]["phase"] for pod in pods)
+
+
+def why(cluster: Cluster, live: Bundle, workload: str) -> str:
+    """What the scheduler says of a job's pods."""
+    pods = cluster.get("pods", "-n", live.name, "-l", f"job-name={workload}-0")
+    return " ".join(each.get("message", "") for pod in pods for each in pod["status"].get("conditions", ()))
