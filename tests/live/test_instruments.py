@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kwokgen import schemas
 from testbed import prometheus as testing
 from testbed import removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.definitions import established
 from testbed.prometheus import Prometheus
+from tests.live.likeness import unlike
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
 from tests.live.test_playing import until
@@ -204,25 +204,6 @@ def test_the_example_is_taken(cluster: Cluster, definitions: None, tmp_path: Pat
 @pytest.mark.parametrize("kind", KINDS)
 def test_our_schemas_say_nothing_else_than_the_definitions(kind: str) -> None:
     """Each field of ours is one of theirs, with its type."""
-    from ruamel.yaml import YAML
-
-    (version,) = YAML(typ="safe", pure=True).load(testing.definition(KINDS[kind]))["spec"]["versions"]
-    theirs, ours = version["schema"]["openAPIV3Schema"], schemas.load(f"prometheus-operator/{kind.lower()}")
-    differing = list(unlike(ours["properties"]["spec"], theirs["properties"]["spec"], "spec"))
-    assert differing == []
-
-
-def unlike(ours: dict[str, Any], theirs: dict[str, Any], where: str) -> Iterator[str]:
-    if ours["type"] != theirs.get("type", ["string", "integer"]):
-        yield where
-    if "enum" in theirs and set(ours.get("enum", ())) != set(theirs["enum"]):
-        yield f"{where}: enum"
-    if set(theirs.get("required", ())) - set(ours.get("required", ())):
-        yield f"{where}: required"
-    for key, below in ours.get("properties", {}).items():
-        if key in theirs.get("properties", {}):
-            yield from unlike(below, theirs["properties"][key], f"{where}.{key}")
-        else:
-            yield f"{where}.{key}"
-    if "items" in ours:
-        yield from unlike(ours["items"], theirs["items"], f"{where}[]")
+    version = "v1alpha1" if kind == "ScrapeConfig" else "v1"
+    definition = testing.definition(KINDS[kind])
+    assert unlike(f"prometheus-operator/{kind.lower()}", definition, version) == []

@@ -14,6 +14,7 @@ from testbed import programs, removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.definitions import established
+from tests.live.likeness import unlike
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
 from tests.live.test_playing import until
@@ -97,6 +98,36 @@ def test_objects_are_what_their_definition_says(kind: str, cluster: Cluster, tmp
         cluster.kubectl("delete", "-f", str(folder / "00-namespace.yaml"))
         if definitions:
             cluster.kubectl("delete", *definitions)
+
+
+SCHEMAS = {
+    "appwrapper/appwrapper": ("appwrapper", 0, "v1beta2"),
+    "jobset/jobset": ("jobset", 0, "v1alpha2"),
+    "kubeflow/pytorchjob": ("pytorchjob", 0, "v1"),
+    "kubeflow/trainingruntime": ("trainjob", 1, "v1alpha1"),
+    "kubeflow/trainjob": ("trainjob", 0, "v1alpha1"),
+    "lws/leaderworkerset": ("leaderworkerset", 0, "v1"),
+    "ray/raycluster": ("raycluster", 0, "v1"),
+    "ray/rayjob": ("rayjob", 0, "v1"),
+}
+"""By schema of ours, which definition of its kind it is held against, and in which version."""
+OF_VOLCANO = {
+    "volcano/job": ("jobs", "v1alpha1"),
+    "volcano/queue": ("queues", "v1beta1"),
+    "volcano/hypernode": ("hypernodes", "v1alpha1"),
+}
+
+
+@pytest.mark.parametrize("name", [*SCHEMAS, *OF_VOLCANO])
+def test_our_schemas_say_nothing_else_than_the_definitions(name: str) -> None:
+    """Each field of ours is one of theirs, with its type and its words, and what must be there must be."""
+    if name in OF_VOLCANO:
+        plural, version = OF_VOLCANO[name]
+        assert unlike(name, definition.volcano(plural), version) == []
+    else:
+        kind, place, version = SCHEMAS[name]
+        module, path = DEFINITIONS[kind][place]
+        assert unlike(name, programs.module_dir("kueue", module) / path, version) == []
 
 
 def roles_of(kind: str) -> str:

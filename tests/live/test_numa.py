@@ -12,6 +12,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.credentials import CERTIFICATE, KEY
 from testbed.definitions import established
+from tests.live.likeness import unlike
 from tests.live.rendering import written
 from tests.live.test_bundles import not_unchanged
 from tests.live.test_playing import until
@@ -42,6 +43,11 @@ def defined(cluster: Cluster) -> Iterator[None]:
     established(cluster.kubectl)
     yield
     cluster.kubectl("delete", "-f", file)
+
+
+def test_our_schema_says_nothing_else_than_the_definition() -> None:
+    file = programs.module_dir(MODULE, DEFINITION[0]) / DEFINITION[1]
+    assert unlike("scheduler-plugins/noderesourcetopology", file, "v1alpha2") == []
 
 
 @pytest.mark.usefixtures("defined")
