@@ -15,8 +15,18 @@ from testbed.definitions import established
 from testbed.processes import Process
 
 NAME = "kueue"
-FRAMEWORKS = {"pod": ("mpod.kb.io", "vpod.kb.io")}
-"""By kind, the webhooks that hold its pods back; those of Jobs are left out, which bundles suspend themselves."""
+FRAMEWORKS = {
+    "appwrapper": "workload.codeflare.dev/appwrapper",
+    "jobset": "jobset.x-k8s.io/jobset",
+    "pod": "pod",
+    "pytorchjob": "kubeflow.org/pytorchjob",
+    "raycluster": "ray.io/raycluster",
+    "rayjob": "ray.io/rayjob",
+    "trainjob": "trainer.kubeflow.org/trainjob",
+}
+"""What Kueue calls a kind that it lets in."""
+HOLDING = {"pod": ("mpod.kb.io", "vpod.kb.io")}
+"""By kind, the webhooks that hold its pods back; all others are left out: bundles suspend those objects themselves."""
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -32,12 +42,12 @@ def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ())
     for name in (credentials.CERTIFICATE, credentials.KEY):
         shutil.copy(cluster.folder / name, certificates)
     config = components.kueue_config(wanted, certificates=cluster.folder, health=health, webhook=webhook)
-    config["integrations"]["frameworks"] += [kind for kind in FRAMEWORKS if kind in kinds]
+    config["integrations"]["frameworks"] += [FRAMEWORKS[kind] for kind in FRAMEWORKS if kind in kinds]
     file = cluster.folder / f"{NAME}.json"
     file.write_text(json.dumps(config))
     command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)
     started = cluster.program(NAME, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
-    names = {name for kind, names in FRAMEWORKS.items() if kind in kinds for name in names}
+    names = {name for kind, names in HOLDING.items() if kind in kinds for name in names}
     if names:
         hooks = list(_hooks(source, names, f"https://127.0.0.1:{webhook}", cluster))
         _installed(cluster).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hooks}))

@@ -69,7 +69,7 @@ def _cluster(scope: Scope, data: Data, at: Place) -> Cluster:
     )
     whole = cluster._replace(workloads=_workloads(scope, spec, where, cluster, lives["pods"]))
     if known is not None:
-        by_name(scope, whole.workloads, known)
+        by_name(scope, whole.parts, known)
     features.check(scope, whole)
     return whole._replace(queues=queues.covered(whole))
 

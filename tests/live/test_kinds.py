@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from kwokgen.pipeline import render
+from testbed import bundle as bundles
 from testbed import definitions as definition
-from testbed import programs, removing
+from testbed import kueue, programs, removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.definitions import established
@@ -55,6 +56,8 @@ workloads:
   initContainers: [{{name: check}}]
   failures: [{{of: jobs, jobs: [1], after: 2s, exitCode: 1}}]
 """
+SECONDS, SETTLED = 60, 4
+"""How long something may take, and in which time nobody else is let in: Kueue looks several times a second."""
 RUN = "  run: {min: 5s, max: 10s}\n"
 ROLES = {
     "jobset": "driver, trainers",
@@ -128,6 +131,38 @@ def test_our_schemas_say_nothing_else_than_the_definitions(name: str) -> None:
         kind, place, version = SCHEMAS[name]
         module, path = DEFINITIONS[kind][place]
         assert unlike(name, programs.module_dir("kueue", module) / path, version) == []
+
+
+QUEUED = f"""{POOLS}
+queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 16}}]}}]}}
+workloads:
+- {{name: w, kind: KIND, count: 3, pods: 2, gpus: 4}}
+"""
+HELD_BACK = ("appwrapper", "jobset", "pytorchjob", "raycluster", "rayjob", "trainjob")
+"""Kinds that Kueue lets in by their suspend; Jobs and pods have tests of their own."""
+
+
+@pytest.mark.parametrize("kind", HELD_BACK)
+def test_kueue_lets_in_as_many_as_the_quota_has(kind: str, cluster: Cluster, tmp_path: Path) -> None:
+    """Of three of 8 GPUs with a quota of 16, two: with their definitions, and nobody who makes their pods."""
+    files = [str(programs.module_dir("kueue", module) / path) for module, path in DEFINITIONS[kind]]
+    cluster.kubectl("apply", "--server-side", *(word for file in files for word in ("-f", file)))
+    established(cluster.kubectl)
+    folder = written("k", cluster.minor, tmp_path / "k", QUEUED.replace("KIND", kind))
+    live = bundles.read(folder)
+    try:
+        kueue.start(cluster, live.kueue or {}, [kind])
+        cluster.kubectl("apply", "-f", str(folder))
+        until(lambda: waiting(cluster, kind) == 1, SECONDS, "two of three are let in")
+        time.sleep(SETTLED)
+        assert waiting(cluster, kind) == 1
+    finally:
+        removing.remove(cluster, live)
+        cluster.kubectl("delete", *(word for file in files for word in ("-f", file)))
+
+
+def waiting(cluster: Cluster, kind: str) -> int:
+    return sum(each["spec"].get("suspend", False) for each in cluster.get(kind, "-n", "k"))
 
 
 def roles_of(kind: str) -> str:
