@@ -16,6 +16,7 @@ from testbed.processes import Process
 
 NAME = "kueue"
 FRAMEWORKS = {
+    "deployment": "pod",
     "appwrapper": "workload.codeflare.dev/appwrapper",
     "jobset": "jobset.x-k8s.io/jobset",
     "pod": "pod",
@@ -25,7 +26,7 @@ FRAMEWORKS = {
     "trainjob": "trainer.kubeflow.org/trainjob",
 }
 """What Kueue calls a kind that it lets in."""
-HOLDING = {"pod": ("mpod.kb.io", "vpod.kb.io")}
+HOLDING = dict.fromkeys(("deployment", "pod"), ("mpod.kb.io", "vpod.kb.io"))
 """By kind, the webhooks that hold its pods back; all others are left out: bundles suspend those objects themselves."""
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -42,7 +43,8 @@ def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ())
     for name in (credentials.CERTIFICATE, credentials.KEY):
         shutil.copy(cluster.folder / name, certificates)
     config = components.kueue_config(wanted, certificates=cluster.folder, health=health, webhook=webhook)
-    config["integrations"]["frameworks"] += [FRAMEWORKS[kind] for kind in FRAMEWORKS if kind in kinds]
+    named = dict.fromkeys(FRAMEWORKS[kind] for kind in FRAMEWORKS if kind in kinds)
+    config["integrations"]["frameworks"] += named
     file = cluster.folder / f"{NAME}.json"
     file.write_text(json.dumps(config))
     command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)

@@ -45,7 +45,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 def _asked(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
     """Of each role apart, since each may get nodes of another pool."""
-    whole = workload.gang or cluster.queues.system.form == "kueue"
+    whole = _whole(cluster, workload)
     done = []
     for part in workload.parts:
         pods = min(part.parallelism, part.pods) if whole else 1
@@ -54,10 +54,14 @@ def _asked(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
     return tuple(done)
 
 
+def _whole(cluster: Cluster, workload: Workload) -> bool:
+    return workload.gang or (cluster.queues.system.form == "kueue" and not workload.kind.apart)
+
+
 def _joined(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
     """All roles together, where they are let in as one."""
     parts = _asked(cluster, workload)
-    if len(parts) == 1 or not (workload.gang or cluster.queues.system.form == "kueue"):
+    if len(parts) == 1 or not _whole(cluster, workload):
         return parts
     names = dict.fromkeys(name for part in parts for name in part.amounts)
     amounts = {name: total(part.amounts.get(name, "0") for part in parts) for name in names}

@@ -46,7 +46,8 @@ class Kind(NamedTuple):
     they end by themselves, `selects` whether its pods are found by a label of theirs. `gangs` are the kinds of Kubernetes' own gangs
     that its pods can belong to, None for all. `least` is the least that a word may be, `queue_waits` what `kubectl wait` is told of the
     queues before jobs are applied. `roles` are those of its pods where none are written, of two the first has one pod; none where all pods
-    are alike. Where it has `more_roles` the last may be several, of any name. `bare` is whether its objects are the pods themselves.
+    are alike. Where it has `more_roles` the last may be several, of any name. `bare` is whether its objects are the pods
+    themselves, `apart` whether Kueue holds back each of its pods, and not the object.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Kind(NamedTuple):
     roles: tuple[str, ...]
     more_roles: bool
     bare: bool
+    apart: bool
     systems: frozenset[str] | None
 
 

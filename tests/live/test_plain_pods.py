@@ -1,5 +1,6 @@
 """Plain pods: objects that nobody makes anew, and their groups under a real Kueue."""
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -72,4 +73,21 @@ def test_groups_wait_for_their_queue_as_one(cluster: Cluster, applied: Applied, 
         assert max(jobs for jobs, _ in seen) == 1
         assert (1, 2) in seen
         assert [load["metadata"]["name"] for load in cluster.get("workloads.kueue.x-k8s.io", "-n", live.name)] != []
+        assert errors_of_kwok(cluster, live) == []
+
+
+SERVERS = f"""{POOLS}
+queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 10}}]}}]}}
+workloads: [{{name: serve, kind: deployment, pods: 3, gpus: 4}}]
+"""
+
+
+def test_servers_wait_for_their_queue_one_by_one(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """Of three of 4 GPUs with a quota of 10, two run; nothing is left out of a second apply."""
+    folder = written("s", cluster.minor, tmp_path / "s", SERVERS)
+    with applied(folder) as live:
+        until(lambda: phases(cluster, live, "serve") == {"Running": 2, "Pending": 1}, SECONDS, "two servers run")
+        time.sleep(SETTLED)
+        assert phases(cluster, live, "serve") == {"Running": 2, "Pending": 1}
+        assert not_unchanged(cluster, folder) == []
         assert errors_of_kwok(cluster, live) == []
