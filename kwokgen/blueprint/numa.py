@@ -57,7 +57,7 @@ def resolve(scope: Scope, item: Data, at: Place, machine: Machine, gpus: Gpus | 
         return None
     resource = gpus.resource if gpus and item["expose"] == "extended-resource" else None
     counted = gpus.counted if gpus and resource else 0
-    slots = bare.pci if len(bare.pci) >= counted else ()
+    slots = bare.pci if len(bare.pci) >= counted else ({},) * counted
     held = Counter(slot.get("numa", _of_gpu(index, counted, zones)) for index, slot in enumerate(slots[:counted]))
     amounts = [
         {name: (f"{held[zone]}",) * 2 if name == resource else pairs[zone] for name, pairs in _shared(machine, zones)}
