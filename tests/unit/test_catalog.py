@@ -234,7 +234,7 @@ def test_a_compiled_template_makes_what_jinja2_makes(kind: str, name: str, fille
     values = {
         parameter: ({"a": ["x", 1], parameter: "y"} if filled else {}) if number % 2 else (number if filled else "")
         for number, parameter in enumerate(fact.data["parameters"])
-    } | {"name": "a"}
+    } | {"name": "a", "pod": {"containers": []}}
     words = ("name", "pods", "parallelism", "together", "pod")
     values["roles"] = Roles(
         {word: {"a": f"{word}-{role}"} for word in words}
