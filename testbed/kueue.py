@@ -16,18 +16,25 @@ from testbed.processes import Process
 
 NAME = "kueue"
 FRAMEWORKS = {
-    "deployment": "pod",
-    "appwrapper": "workload.codeflare.dev/appwrapper",
-    "jobset": "jobset.x-k8s.io/jobset",
-    "pod": "pod",
-    "pytorchjob": "kubeflow.org/pytorchjob",
-    "raycluster": "ray.io/raycluster",
-    "rayjob": "ray.io/rayjob",
-    "trainjob": "trainer.kubeflow.org/trainjob",
+    "deployment": ("pod",),
+    "appwrapper": ("workload.codeflare.dev/appwrapper",),
+    "jobset": ("jobset.x-k8s.io/jobset",),
+    "leaderworkerset": ("pod", "leaderworkerset.x-k8s.io/leaderworkerset"),
+    "pod": ("pod",),
+    "pytorchjob": ("kubeflow.org/pytorchjob",),
+    "raycluster": ("ray.io/raycluster",),
+    "rayjob": ("ray.io/rayjob",),
+    "trainjob": ("trainer.kubeflow.org/trainjob",),
 }
-"""What Kueue calls a kind that it lets in."""
-HOLDING = dict.fromkeys(("deployment", "pod"), ("mpod.kb.io", "vpod.kb.io"))
-"""By kind, the webhooks that hold its pods back; all others are left out: bundles suspend those objects themselves."""
+"""What Kueue calls a kind that it lets in, and what it needs for that."""
+PODS = ("mpod.kb.io", "vpod.kb.io")
+HOLDING = {
+    "deployment": PODS,
+    "leaderworkerset": ("mleaderworkerset.kb.io", "vleaderworkerset.kb.io", *PODS),
+    "pod": PODS,
+    "trainjob": ("mtrainjob.kb.io",),
+}
+"""By kind, the webhooks without which it is not let in; all others are left out: bundles suspend those objects themselves."""
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -43,15 +50,15 @@ def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ())
     for name in (credentials.CERTIFICATE, credentials.KEY):
         shutil.copy(cluster.folder / name, certificates)
     config = components.kueue_config(wanted, certificates=cluster.folder, health=health, webhook=webhook)
-    named = dict.fromkeys(FRAMEWORKS[kind] for kind in FRAMEWORKS if kind in kinds)
+    named = dict.fromkeys(name for kind, names in FRAMEWORKS.items() if kind in kinds for name in names)
     config["integrations"]["frameworks"] += named
     file = cluster.folder / f"{NAME}.json"
     file.write_text(json.dumps(config))
     command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)
     started = cluster.program(NAME, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
-    names = {name for kind, names in HOLDING.items() if kind in kinds for name in names}
-    if names:
-        hooks = list(_hooks(source, names, f"https://127.0.0.1:{webhook}", cluster))
+    held = {name for kind, names in HOLDING.items() if kind in kinds for name in names}
+    if held:
+        hooks = list(_hooks(source, held, f"https://127.0.0.1:{webhook}", cluster))
         _installed(cluster).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hooks}))
         cluster.kubectl("apply", "-f", str(_installed(cluster)))
     return started

@@ -109,10 +109,11 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
 
 def run(cluster: Cluster, bundle: Bundle, take: Taking = apply) -> list[Process]:
     """Give the bundle to the cluster, with Kueue and operators where it needs them, and start its controllers."""
-    if bundle.kueue is not None:
-        kueue.start(cluster, bundle.kueue, [awaited.kind for awaited in bundle.awaited])
     for operator in bundle.operators:
         operators.start(cluster, operator)
+    # It begins with the kinds whose definitions are there.
+    if bundle.kueue is not None:
+        kueue.start(cluster, bundle.kueue, [awaited.kind for awaited in bundle.awaited])
     take(cluster, bundle)
     return play(cluster, bundle)
 

@@ -95,7 +95,7 @@ def workload(fact: Fact) -> Kind:
         roles=tuple(data.get("roles", ())),
         more_roles=data.get("moreRoles", False),
         bare=data.get("bare", False),
-        apart=data.get("apart", False),
+        let_in=data.get("letIn", "object"),
         systems=frozenset(data["systems"]) if "systems" in data else None,
     )
 

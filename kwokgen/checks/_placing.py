@@ -56,13 +56,13 @@ def placed(nodes: Nodes, wanted: Sequence[Wanted], asked: Asked) -> tuple[Nodes,
     return nodes, over
 
 
-def short(nodes: Nodes, wanted: Sequence[Wanted], asked: Asked) -> str:
+def short(nodes: Nodes, wanted: Sequence[Wanted], asked: Asked, who: str = "all nodes have") -> str:
     """What all of them ask for more of than there is; empty where only their places are not found."""
     sums = summed(nodes, [(asked[key(part)], pods) for part, pods in wanted])
     if sums is None:
         return ""
     name, want, has = sums
-    return f"{_text(want)} {name}, all nodes have {_text(has)}"
+    return f"{_text(want)} {name}, {who} {_text(has)}"
 
 
 def _text(thousandths: int) -> str:

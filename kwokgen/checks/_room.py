@@ -15,6 +15,8 @@ from kwokgen.model.ranges import stretches
 from kwokgen.model.workload import Workload
 
 PODS = "pods"
+Ground = tuple[str, Mapping[str, int]]
+"""A place, and how many nodes of each pool it has."""
 
 
 class Room(NamedTuple):
@@ -79,6 +81,24 @@ def _by_class(
         asked = len(offered) if name in whole else count
         if asked and derived and name not in beside and not any(device.policies for device in offered):
             yield name, Room(f"{asked}", f"{len(offered)}")
+
+
+def grounds(cluster: Cluster, workload: Workload) -> tuple[Ground, ...]:
+    """The places of the level that all of its pods must be within, each with how many nodes of a pool it has.
+
+    Empty where they may be anywhere. Kueue has all on nodes of one pool, so that there a place is several.
+    """
+    # A place that goes unsaid holds nobody back.
+    topology = cluster.topology if "placement" in cluster.queues.system.words else None
+    level = topology.level(workload.placement.within) if topology and workload.placement else None
+    if topology is None or level is None or not (workload.placement and workload.placement.required):
+        return ()
+    one = cluster.queues.place and cluster.queues.system.form == "kueue"
+    done: dict[tuple[str, str], dict[str, int]] = {}
+    for pool in workload.pools:
+        for place, nodes in topology.held(level, pool.name).items():
+            done.setdefault((place, pool.name if one else ""), {})[pool.name] = nodes
+    return tuple((place, nodes) for (place, _), nodes in done.items())
 
 
 def open_nodes(cluster: Cluster, pool: Pool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ def _asked(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
 
 
 def _whole(cluster: Cluster, workload: Workload) -> bool:
-    return workload.gang or (cluster.queues.system.form == "kueue" and not workload.kind.apart)
+    return workload.gang or (cluster.queues.system.form == "kueue" and workload.kind.let_in != "pods")
 
 
 def _joined(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
@@ -65,7 +65,7 @@ def _joined(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
         return parts
     names = dict.fromkeys(name for part in parts for name in part.amounts)
     amounts = {name: total(part.amounts.get(name, "0") for part in parts) for name in names}
-    pools = frozenset().union(*(part.pools for part in parts))
+    pools = _shared(parts) if workload.placement else frozenset().union(*(part.pools for part in parts))
     return (Asked(sum(part.pods for part in parts), amounts, pools, workload.at),)
 
 
@@ -81,14 +81,22 @@ def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[
                 yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {message}', HINT)
 
 
+def _shared(parts: Sequence[Asked]) -> frozenset[str]:
+    """The pools that all parts may use: in one place they have one flavor of Kueue's."""
+    return frozenset.intersection(*(part.pools for part in parts))
+
+
 def _pos(at: Place) -> Pos:
     return at.pos("queue") if at.raw("queue") else at.pos()
 
 
 def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
     parts = _asked(cluster, workload)
+    if workload.placement and not _shared(parts):
+        # Then the check of topologies speaks.
+        return
     all_of_one = all(sum(quota.pool in part.pools for quota in queue.quotas) == 1 for part in parts)
-    alike = len({part.pools for part in parts}) == 1 and all_of_one
+    alike = (len({part.pools for part in parts}) == 1 and all_of_one) or workload.placement
     for one in _joined(cluster, workload) if alike else parts:
         quotas = [quota for quota in queue.quotas if quota.pool in one.pools]
         short = [_short(cluster, one, queue, quota) for quota in quotas]

@@ -14,8 +14,9 @@ from kwokgen.problem import Problem, Related
 ID = "queue-topology"
 SUMMARY = "The queue system can find a place for each job of its queues"
 CLAIMS = "claims-within-a-topology"
+HOW = ("preferred", "required", "unconstrained")
 OWN = (
-    *(f"kueue.x-k8s.io/podset-{how}-topology" for how in ("preferred", "required", "unconstrained")),
+    *(f"kueue.x-k8s.io/podset-{how}" for how in ("group-name", *(f"{how}-topology" for how in HOW))),
     *(f"kai.scheduler/topology{more}" for more in ("", "-preferred-placement", "-required-placement")),
     *(f"volcano.sh/network-topology-{more}" for more in ("highest-tier", "mode")),
 )
@@ -29,6 +30,8 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         return
     yield from _patched(cluster, topology)
     yield from _untold(cluster, topology)
+    for workload in cluster.workloads if cluster.queues.system.form == "kueue" else ():
+        yield from _several(workload)
     for workload in cluster.parts:
         yield from _said_twice(workload)
         if cluster.queues.system.form == "kueue" and cluster.places_by_queue:
@@ -81,6 +84,24 @@ def _claims(cluster: Cluster, workload: Workload) -> Iterator[Problem]:
         if not claim.shared and not claim.of_gang:
             pos = workload.at.pos("claims", index)
             yield Problem(pos, ID, message, hint, "error" if trouble.refuses else "warning", why)
+
+
+def _several(workload: Workload) -> Iterator[Problem]:
+    """Pods of several templates are in one place as a group of Kueue's, with one flavor.
+
+    https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/pkg/controller/jobframework/tas_validation.go, ValidatePodSetGroupingTopology
+    """
+    sets = workload.pod_sets
+    if not workload.placement or len(sets) == 1:
+        return
+    pos = workload.at.pos("placement")
+    if len(sets) > 2 or min(sets) > 1:
+        pods = ", ".join(map(str, sets))
+        message = f"Kueue has two roles in one place, one of them of one pod; these have {pods} pods"
+        yield Problem(pos, ID, message, "make them two roles, one of them of one pod, or leave placement out")
+    elif not set.intersection(*({pool.name for pool in part.pools} for part in workload.parts)):
+        message = "Kueue has roles in one place on nodes of one pool, and these have none in common"
+        yield Problem(pos, ID, message, "give them a pool in common, or leave placement out")
 
 
 def _nothing(cluster: Cluster, workload: Workload) -> Iterator[Problem]:

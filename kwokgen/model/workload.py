@@ -47,7 +47,7 @@ class Kind(NamedTuple):
     that its pods can belong to, None for all. `least` is the least that a word may be, `queue_waits` what `kubectl wait` is told of the
     queues before jobs are applied. `roles` are those of its pods where none are written, of two the first has one pod; none where all pods
     are alike. Where it has `more_roles` the last may be several, of any name. `bare` is whether its objects are the pods
-    themselves, `apart` whether Kueue holds back each of its pods, and not the object.
+    themselves, `let_in` what Kueue holds back: the `object`, each of its `pods`, or all of them as a `group`.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Kind(NamedTuple):
     roles: tuple[str, ...]
     more_roles: bool
     bare: bool
-    apart: bool
+    let_in: str
     systems: frozenset[str] | None
 
 
@@ -113,6 +113,13 @@ class Workload(NamedTuple):
     def parts(self) -> tuple[Workload, ...]:
         """Its pods, so that those of each part are alike."""
         return self.roles or (self,)
+
+    @property
+    def pod_sets(self) -> tuple[int, ...]:
+        """How many pods each template of its object makes; where one can be `apart`, that is so with roles only."""
+        if self.roles or len(self.kind.roles) < 2 or self.pods == 1 or "apart" in self.template.conditions:
+            return tuple(part.pods for part in self.parts)
+        return 1, self.pods - 1
 
     @property
     def containers(self) -> tuple[tuple[Container, Place], ...]:

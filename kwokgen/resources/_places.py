@@ -11,6 +11,8 @@ from kwokgen.model.topology import Level, Topology
 from kwokgen.model.workload import Placement, Workload
 
 KAI = "kai.scheduler"
+ALL = "all"
+"""What Kueue's group of pod sets is called that are in one place."""
 
 
 def levels(topology: Topology) -> list[dict[str, str]]:
@@ -50,7 +52,8 @@ def of_pods(cluster: Cluster, workload: Workload) -> Mapping[str, str]:
     if place is None or topology is None or not cluster.queues.place:
         return {}
     if cluster.queues.system.form == "kueue":
-        return {f"kueue.x-k8s.io/podset-{'required' if place.required else 'preferred'}-topology": place.key}
+        group = {"kueue.x-k8s.io/podset-group-name": ALL} if len(workload.pod_sets) > 1 else {}
+        return {f"kueue.x-k8s.io/podset-{'required' if place.required else 'preferred'}-topology": place.key} | group
     if cluster.queues.system.form == "volcano":
         mode, highest = _of_volcano(topology, place)
         annotations = {"volcano.sh/network-topology-mode": mode}

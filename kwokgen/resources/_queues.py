@@ -67,10 +67,9 @@ def _kueue(cluster: Cluster, workload: Workload) -> Marks:
     labels = {"kueue.x-k8s.io/queue-name": workload.queue}
     if workload.priority is not None:
         labels["kueue.x-k8s.io/priority-class"] = cluster.priority_class(workload.priority)
-    if workload.kind.apart:
-        return Marks(job_labels=labels, pod_labels=labels)
     if not workload.kind.bare:
-        return Marks(job_labels=labels, suspend=True)
+        held = workload.kind.let_in
+        return Marks(job_labels=labels, pod_labels=labels if held == "pods" else {}, suspend=held == "object")
     if workload.pods == 1:
         return Marks(job_labels=labels)
     group = {"kueue.x-k8s.io/pod-group-total-count": f"{workload.pods}"}

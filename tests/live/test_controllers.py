@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from tests.live.test_playing import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
-SECONDS = 60
+SECONDS, SETTLED = 60, 4
+"""How long something may take, and in which time nobody else is let in: Kueue looks several times a second."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +48,13 @@ workloads:
   backoffLimit: 0
   failures: [{{of: jobs, share: 100%, after: 1s, exitCode: 1}}]
 """
+QUEUED = f"""{CLUSTER}
+queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 5}}]}}]}}
+workloads:
+- {{name: sets, kind: jobset, count: 2, gpus: 2, roles: [{{name: driver, gpus: 1}}, {{name: trainers, pods: 2}}]}}
+- {{name: serves, kind: leaderworkerset, count: 2, gpus: 2, priority: 1, roles: [{{name: leader, gpus: 0}}, {{name: worker, pods: 2}}]}}
+"""
+"""A JobSet asks for 5 GPUs, a LeaderWorkerSet for 4."""
 WORKLOADS = "80-workloads.yaml"
 
 
@@ -90,6 +99,31 @@ def test_those_that_fail_are_finished(cluster: Cluster, applied: Applied, tmp_pa
     with applied(written("f", cluster.minor, tmp_path / "f", FAILING)) as live:
         running.wait(cluster, live, jobs=True, limit=SECONDS)
         assert running.progress(cluster, live).jobs == {"f/sets-0": "Failed", "f/wraps-0": "Failed"}
+
+
+def test_they_wait_for_their_queue(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """Of those that run on the first lets nobody in beside it; as each is deleted, the next runs."""
+    with applied(written("w", cluster.minor, tmp_path / "w", QUEUED)) as live:
+        for _ in range(2):
+            until(lambda: running_of(cluster, "serves") == 3, SECONDS, "one LeaderWorkerSet runs")
+            time.sleep(SETTLED)
+            assert (running_of(cluster, "serves"), running_of(cluster, "sets")) == (3, 0)
+            cluster.kubectl("delete", "leaderworkerset", f"serves-{let_in(cluster)}", "-n", "w")
+        running.wait(cluster, live, jobs=True, limit=2 * SECONDS)
+        assert phases(cluster) == {"Succeeded": 6}
+        assert errors_of_kwok(cluster, live) == []
+
+
+def running_of(cluster: Cluster, workload: str) -> int:
+    pods = cluster.get("pods", "-n", "w")
+    return sum(pod["metadata"]["name"].startswith(workload) and pod["status"]["phase"] == "Running" for pod in pods)
+
+
+def let_in(cluster: Cluster) -> str:
+    """The number of the LeaderWorkerSet that runs."""
+    names = (pod["metadata"]["name"] for pod in cluster.get("pods", "-n", "w") if pod["status"]["phase"] == "Running")
+    (number,) = {name.split("-")[1] for name in names if name.startswith("serves")}
+    return number
 
 
 def test_the_stress_of_appwrappers(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:

@@ -138,9 +138,12 @@ queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 16}}]}}
 workloads:
 - {{name: w, kind: KIND, count: 3, pods: 2, gpus: 4}}
 """
-HELD_BACK = ("appwrapper", "jobset", "pytorchjob", "raycluster", "rayjob")
+HELD_BACK = ("appwrapper", "jobset", "pytorchjob", "raycluster", "rayjob", "trainjob")
 """Kinds that Kueue lets in by their suspend; Jobs and pods have tests of their own."""
-READ_TOO = {"rayjob": DEFINITIONS["raycluster"]}
+READ_TOO = {
+    "rayjob": DEFINITIONS["raycluster"],
+    "trainjob": (*DEFINITIONS["jobset"], (TRAINER[0], TRAINER[1].format("clustertrainingruntimes"))),
+}
 """By kind, definitions without which Kueue does not begin with it."""
 
 
