@@ -8,13 +8,14 @@ from decimal import Decimal
 
 from kwokgen.blueprint.gpus import Bare
 from kwokgen.blueprint.scope import Data, Scope
-from kwokgen.model.amounts import shares
+from kwokgen.model.amounts import shares, worth
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Machine, Numa
 
 WHOLE = ("ephemeral-storage", "pods")
 """Resources that are of no NUMA node."""
+PAGES = "hugepages-"
 ATTRIBUTE = "resource.kubernetes.io/numaNode"
 
 
@@ -50,15 +51,13 @@ def _of_gpu(index: int, count: int, zones: int) -> int:
 
 
 def resolve(scope: Scope, item: Data, at: Place, machine: Machine, gpus: Gpus | None, bare: Bare) -> Numa | None:
-    """What a node says of its NUMA nodes; None where no policy asks for it."""
+    """What a node says of its NUMA nodes; None where no policy asks for it. The machine is as `placed` has it."""
     zones = _zones(item, bare)
     if not zones or "policy" not in item["numa"]:
         _silent(scope, item, at, gpus)
         return None
     resource = gpus.resource if gpus and item["expose"] == "extended-resource" else None
-    counted = gpus.counted if gpus and resource else 0
-    slots = bare.pci if len(bare.pci) >= counted else ({},) * counted
-    held = Counter(slot.get("numa", _of_gpu(index, counted, zones)) for index, slot in enumerate(slots[:counted]))
+    held = Counter(_of_resource(gpus, bare, zones)) if gpus and resource else Counter()
     amounts = [
         {name: (f"{held[zone]}",) * 2 if name == resource else pairs[zone] for name, pairs in _shared(machine, zones)}
         for zone in range(zones)
@@ -66,9 +65,17 @@ def resolve(scope: Scope, item: Data, at: Place, machine: Machine, gpus: Gpus | 
     return Numa(tuple(amounts), item["numa"]["policy"], item["numa"]["scope"])
 
 
+def _of_resource(gpus: Gpus, bare: Bare, zones: int) -> Iterator[int]:
+    """The NUMA node of each of the extended resource: GPUs that are shared are several of it each."""
+    for number in range(gpus.counted):
+        index = number * gpus.count // gpus.counted
+        slot = bare.pci[index] if index < len(bare.pci) else {}
+        yield slot.get("numa", _of_gpu(index, gpus.count, zones))
+
+
 def _silent(scope: Scope, item: Data, at: Place, gpus: Gpus | None) -> None:
     """Notes what would change nothing without a policy."""
-    if "numa" not in item or "policy" in item["numa"]:
+    if "numa" not in item or "policy" in item["numa"] or (gpus is None and "gpus" in item):
         return
     devices = gpus.devices.devices if gpus and item["expose"] == "dra" else ()
     if not any(ATTRIBUTE in device.attributes for device in devices):
@@ -82,6 +89,12 @@ def _shared(machine: Machine, number: int) -> Iterator[tuple[str, list[tuple[str
     """By resource, the capacity and the allocatable part of each NUMA node."""
     for name, amount in machine.capacity.items():
         if name not in WHOLE:
-            step = Decimal("0.001") if name == "cpu" else Decimal(1)
-            has, free = (shares(each, number, step) for each in (amount, machine.allocatable.get(name, "0")))
+            has, free = (shares(each, number, _step(name)) for each in (amount, machine.allocatable.get(name, "0")))
             yield name, list(zip(has, free, strict=True))
+
+
+def _step(resource: str) -> Decimal:
+    """What cannot be parted: a thousandth of a CPU, and one page of the size that a resource is called by."""
+    if resource.startswith(PAGES):
+        return worth(resource.removeprefix(PAGES)) or Decimal(1)
+    return Decimal("0.001") if resource == "cpu" else Decimal(1)

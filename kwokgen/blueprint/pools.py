@@ -46,12 +46,13 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
     wanted = item.get("lifecycle", lifecycles[0].name)
     lifecycle = scope.find(named, wanted, at.pos("lifecycle"), "lifecycle of nodes")
     addresses = _addresses(scope, item, at, number)
-    gpus = resolve_gpus(scope, item, at, numa.placed(scope, item, at, bare)) if bare else None
+    zoned = numa.placed(scope, item, at, bare) if bare else None
+    gpus = resolve_gpus(scope, item, at, zoned) if zoned else None
     others = devices.others(scope, item, at, bare.pci if bare else ())
     _distinct_drivers(scope, gpus if item["expose"] == "dra" else None, others)
     if (gpus is None and "gpus" in item) or len(others) != len(item.get("devices", ())):
         scope.doubtful.add("pools")
-    if bare is None or lifecycle is None or addresses is None:
+    if bare is None or zoned is None or lifecycle is None or addresses is None:
         return None
     machine = _with_resource(scope, _joined(bare, gpus), gpus, item, at)
     return Pool(
@@ -71,7 +72,7 @@ def _pool(scope: Scope, item: Data, at: Place, number: int, lifecycles: tuple[Li
         taints=(*([FAKE_TAINT] if item["fakeTaint"] else []), *(Taint(**taint) for taint in item["taints"])),
         operator_labels=item["gpuOperatorLabels"],
         detectors=watched(scope, item, at),
-        numa=numa.resolve(scope, item, at, machine, gpus, bare),
+        numa=numa.resolve(scope, item, at, machine, gpus, zoned),
         at=at,
     )
 
