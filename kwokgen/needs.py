@@ -177,9 +177,10 @@ def _gang(workload: Workload, *, placed: bool) -> Iterator[Use]:
         yield "gangs", workload.at.pos("gang")
         if workload.placement and not placed:
             yield "gang-topology", workload.at.pos("placement", "within")
-        for index, claim in enumerate(workload.claims):
-            if claim.of_gang:
-                yield "gang-claims", workload.at.pos("claims", index)
+        for part in workload.parts:
+            for index, claim in enumerate(part.claims):
+                if claim.of_gang:
+                    yield "gang-claims", part.at.pos("claims", index)
 
 
 def _words(selectors: tuple[str, ...], at: Place) -> Iterator[Use]:

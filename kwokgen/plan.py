@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from kwokgen.bundle import Bundle
+from kwokgen.model.cluster import Cluster
 from kwokgen.model.target import Requirements
 from kwokgen.model.topology import Topology
 from kwokgen.needs import requirements
@@ -65,7 +66,7 @@ def plan(rendered: Rendered) -> Plan:
     for series in rendered.series:
         for kind, number in series.kinds():
             objects[kind] += number
-    moments, arrivals = timeline(cluster), _arrivals(rendered.series)
+    moments, arrivals = timeline(cluster), _arrivals(cluster, rendered.series)
     down = sum(moment.nodes for moment in moments if "Ready=False" in moment.what)
     lease = cluster.controller.lease_seconds
     return Plan(
@@ -78,7 +79,8 @@ def plan(rendered: Rendered) -> Plan:
         files=len(bundle.files),
         controllers=0 if cluster.controller.run == "existing" else cluster.controller.shards,
         lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
-        apply_seconds=1 + round((objects.total() - (arrivals.jobs if arrivals else 0)) / OBJECTS_A_SECOND),
+        apply_seconds=1
+        + round((objects.total() - sum(one.rows for one in rendered.series if one.parts)) / OBJECTS_A_SECOND),
         arrivals=arrivals,
         requirements=requirements(cluster),
         topology=_tree(cluster.topology),
@@ -88,10 +90,10 @@ def plan(rendered: Rendered) -> Plan:
     )
 
 
-def _arrivals(series: Sequence[Series]) -> Arrivals | None:
-    coming = [one for one in series if one.parts]
-    waves = sorted({path for one in coming for path, _ in one.parts})
-    return Arrivals(sum(one.rows for one in coming), len(waves), int(PurePath(waves[-1]).stem)) if waves else None
+def _arrivals(cluster: Cluster, series: Sequence[Series]) -> Arrivals | None:
+    jobs = sum(workload.count for workload in cluster.workloads if workload.arrival)
+    waves = sorted({path for one in series for path, _ in one.parts})
+    return Arrivals(jobs, len(waves), int(PurePath(waves[-1]).stem)) if waves else None
 
 
 def _tree(topology: Topology | None) -> dict[str, int]:

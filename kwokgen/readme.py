@@ -7,6 +7,7 @@ from math import ceil
 
 from kwokgen import apirules
 from kwokgen.model.cluster import Cluster
+from kwokgen.model.workload import Kind
 from kwokgen.needs import requirements
 from kwokgen.resources import configuration, workload
 from kwokgen.series import Series, filled
@@ -78,7 +79,7 @@ def _needed(cluster: Cluster) -> Iterator[str]:
 
 
 def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
-    again = "A second apply changes nothing" + (", but see Queues." if _by_kueue(cluster) else ".")
+    again = "A second apply changes nothing" + (", but see Queues." if _suspended(cluster) else ".")
     yield "## Apply"
     yield ""
     yield "```sh"
@@ -160,12 +161,26 @@ def _queues(cluster: Cluster) -> Iterator[str]:
         return
     yield "## Queues"
     yield ""
-    yield "Jobs are created suspended. Kueue starts a job when its queue has room for all of its pods at once, and keeps them to"
-    yield "the nodes of one pool. `kubectl get workloads.kueue.x-k8s.io --all-namespaces` says who waits."
+    if _suspended(cluster):
+        yield "Jobs are created suspended. Kueue starts a job when its queue has room for all of its pods at once, and keeps those that"
+        yield "are alike to the nodes of one pool. A second apply says `configured` of every job that Kueue has started: it suspends the"
+        yield "job again, whose pods end, and Kueue starts it anew; one that is done stays so. To leave jobs alone, apply the files before"
+        yield "80-workloads.yaml only."
+        yield ""
+    if gated := sorted(workload.name for workload in cluster.workloads if _gated(workload.kind)):
+        yield f"Pods of {', '.join(gated)} have a gate of Kueue's until their queue has room: each of a Deployment by itself, those of a group all at once."
+        yield ""
+    yield "`kubectl get workloads.kueue.x-k8s.io --all-namespaces` says who waits."
     yield ""
-    yield "A second apply says `configured` of every job that Kueue has started: it suspends the job again, whose pods end, and"
-    yield "Kueue starts it anew; one that is done stays so. To leave jobs alone, apply the files before 80-workloads.yaml only."
-    yield ""
+
+
+def _gated(kind: Kind) -> bool:
+    return kind.bare or kind.let_in != "object"
+
+
+def _suspended(cluster: Cluster) -> bool:
+    """Whether Kueue changes what an apply has said: it starts jobs that wait suspended."""
+    return _by_kueue(cluster) and not all(_gated(workload.kind) for workload in cluster.workloads)
 
 
 def _faults(cluster: Cluster) -> Iterator[str]:

@@ -103,11 +103,16 @@ def strays(template: Template, made: Sequence[Document], values: Mapping[str, An
     """A problem for what has no name, and for each of several documents that does not say itself whose it is."""
     if any(not isinstance(each["metadata"].get("name"), NAME) for each in made):
         return (_problem(template, 0, "what it makes is no object: without a name"),)
-    words = [word for each in made for word in OWN if each["metadata"].get(word) is not values[word]]
+    words = [word for each in made for word in OWN if not _is(each["metadata"].get(word), values[word])]
     several = dict.fromkeys(words) if len(made) > 1 else ()
     return tuple(
         _problem(template, 0, f"not all of its documents have [[ {word} ]] as their {word}") for word in several
     )
+
+
+def _is(made: Any, said: Any) -> bool:
+    """Whether a value is that of a parameter; text is written and read again where no form of the template is known."""
+    return made is said or (isinstance(made, str) and isinstance(said, str) and made == said)
 
 
 def _named(value: Any, values: Mapping[str, Any]) -> Any:

@@ -27,14 +27,8 @@ FRAMEWORKS = {
     "trainjob": ("trainer.kubeflow.org/trainjob",),
 }
 """What Kueue calls a kind that it lets in, and what it needs for that."""
-PODS = ("mpod.kb.io", "vpod.kb.io")
-HOLDING = {
-    "deployment": PODS,
-    "leaderworkerset": ("mleaderworkerset.kb.io", "vleaderworkerset.kb.io", *PODS),
-    "pod": PODS,
-    "trainjob": ("mtrainjob.kb.io",),
-}
-"""By kind, the webhooks without which it is not let in; all others are left out: bundles suspend those objects themselves."""
+HOLDING = {"deployment", "leaderworkerset", "pod"}
+"""Kinds whose pods are held back one by one."""
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -56,9 +50,8 @@ def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ())
     file.write_text(json.dumps(config))
     command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)
     started = cluster.program(NAME, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
-    held = {name for kind, names in HOLDING.items() if kind in kinds for name in names}
-    if held:
-        hooks = list(_hooks(source, held, f"https://127.0.0.1:{webhook}", cluster))
+    if named:
+        hooks = list(_hooks(source, _names(kinds), f"https://127.0.0.1:{webhook}", cluster))
         _installed(cluster).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hooks}))
         cluster.kubectl("apply", "-f", str(_installed(cluster)))
     return started
@@ -71,6 +64,12 @@ def end(cluster: Cluster) -> None:
         _installed(cluster).unlink()
     for process in [each for each in cluster.running if each.name == NAME]:
         cluster.end(process)
+
+
+def _names(kinds: Collection[str]) -> set[str]:
+    """The webhooks of the kinds, and of pods; those of Jobs are left out, which bundles suspend themselves."""
+    asked = {kind for kind in kinds if kind in FRAMEWORKS} | ({"pod"} if HOLDING & set(kinds) else set())
+    return {f"{how}{kind}.kb.io" for how in "mv" for kind in asked}
 
 
 def _installed(cluster: Cluster) -> Path:

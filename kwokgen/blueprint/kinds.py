@@ -54,6 +54,10 @@ def taken(scope: Scope, kind: Kind, item: Data, at: Place, queues: Queues) -> No
     if kind.bare and "run" not in item and scope.intact(at):
         message = f"workloads of the kind {kind.name} have a run: pods of no owner run on until it is over"
         scope.fail(at.pos(), "workload", message, "write run, such as 60s, with a lifecycle of pods: timed or general")
+    for key in ("gang", "placement") if system == "kueue" and kind.let_in == "pods" else ():
+        if item.get(key):
+            message = f"Kueue lets in each pod of the kind {kind.name} by itself"
+            scope.fail(at.key(key), "workload", message, "leave it out, or take a kind that is let in as a whole")
     for key, least in kind.least.items():
         if key in item and item[key] < least:
             message = f"{key}: {item[key]} of the kind {kind.name} means another number"

@@ -43,13 +43,18 @@ def check(scope: Scope, kind: Kind, item: Data, at: Place) -> None:
             scope.fail(
                 at.key(word), "workload", f"the roles say how many pods there are, and {word} too", "leave it out"
             )
+    for word in ("claims", "gpus", "pools"):
+        if at.node.child(word) and all(word in role for role in item["roles"]):
+            scope.fail(
+                at.key(word), "workload", f"every role has {word} of its own, and the workload too", "leave it out"
+            )
     where = places(at, "roles", item["roles"])
     scope.distinct(item["roles"], where, "roles")
     if not kind.roles:
         message = f"pods of the kind {kind.name} are all alike"
         scope.fail(at.key("roles"), "workload", message, "leave it out, or take a kind that has roles")
         return
-    if len(kind.roles) == 2:
+    if kind.leads:
         _first(scope, kind, item["roles"][0], where[0])
     rest = [*zip(item["roles"], where, strict=True)][len(kind.roles) - 1 :]
     for role, place in rest if not kind.more_roles else ():

@@ -62,14 +62,14 @@ class Parts:
         return failing(self.scope, made, item, self.seed) if made else None
 
     def _of_roles(self, item: Data, at: Place) -> Workload | None:
-        parts = [part for words, place in roles.split(item, at) if (part := self._workload(words, place))]
+        parts = [part for words, place in roles.split(item, at) if (part := self._workload(words, place, at))]
         if parts:
             roles.check(self.scope, parts[0].kind, item, at)
         if len(parts) < len(item["roles"]):
             return None
         return roles.whole(parts, [role["name"] for role in item["roles"]], at)
 
-    def _workload(self, item: Data, at: Place) -> Workload | None:
+    def _workload(self, item: Data, at: Place, whole: Place | None = None) -> Workload | None:
         fact = self.scope.fact("workloads", item["kind"], at.pos("kind"), "kind of workload")
         lifecycle = self._lifecycle(item, at)
         namespace = item.get("namespace", self.namespaces[0])
@@ -81,7 +81,7 @@ class Parts:
         container = self._container(item, at, pools)
         if fact is None or lifecycle is None:
             return None
-        kinds.taken(self.scope, entries.workload(fact), item, at, self.queues)
+        kinds.taken(self.scope, entries.workload(fact), item, whole or at, self.queues)
         return Workload(
             name=item["name"],
             kind=entries.workload(fact),
@@ -107,7 +107,7 @@ class Parts:
             run=self._run(item, at, lifecycle),
             arrival=times.arrival(self.scope, item, at),
             failures=(),
-            queue=self._queue(item, at),
+            queue=self._queue(item, whole or at),
             priority=item.get("priority"),
             unpulled=(),
             template=entries.template(fact),
@@ -180,13 +180,15 @@ class Parts:
     def _container(self, item: Data, at: Place, pools: tuple[Pool, ...]) -> Container:
         where = at.below("container") if at.node.child("container") else at
         extra: dict[str, str] = {}
-        if item.get("gpus"):
-            resource = self._resource(at, pools)
-            given = item["container"].get("resources", {})
+        given = item["container"].get("resources", {})
+        if "gpus" in item:
+            known = (pool.resource for pool in pools if pool.resource in given)
+            resource = self._resource(at, pools) if item["gpus"] else next(known, None)
             if resource and resource in given:
-                message = f"gpus: {item['gpus']} and {resource}: {given[resource]} say the same twice"
+                what = "say the same twice" if item["gpus"] else "contradict each other"
+                message = f"gpus: {item['gpus']} and {resource}: {given[resource]} {what}"
                 self.scope.fail(at.pos("container", "resources", resource), "workload", message, "keep one of them")
-            if resource:
+            if resource and item["gpus"]:
                 extra[resource] = str(item["gpus"])
         return container(item["container"], where, extra)
 
@@ -203,7 +205,9 @@ class Parts:
                 at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
             )
         elif pools and "pools" not in self.scope.doubtful:
-            message = "no pool of the workload exposes its GPUs as an extended resource"
+            message = (
+                f"none of the pools {quoted(pool.name for pool in pools)} exposes its GPUs as an extended resource"
+            )
             self.scope.fail(
                 at.pos("gpus"),
                 "workload",

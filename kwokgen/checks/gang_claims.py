@@ -16,7 +16,13 @@ MOST = 4
 def check(cluster: Cluster) -> Iterator[Problem]:
     """The first claim above the limit."""
     for workload in cluster.workloads:
-        places = [index for index, claim in enumerate(workload.claims) if claim.of_gang]
+        own = [
+            (claim.name, part.at, index)
+            for part in workload.parts
+            for index, claim in enumerate(part.claims)
+            if claim.of_gang
+        ]
+        places = {name: at.pos("claims", index) for name, at, index in reversed(own)}
         if len(places) > MOST:
             message = f"{len(places)} claims of the gang, it may have {MOST}"
-            yield Problem(workload.at.pos("claims", places[MOST]), ID, message, "ask for more devices in one claim")
+            yield Problem([*reversed(places.values())][MOST], ID, message, "ask for more devices in one claim")

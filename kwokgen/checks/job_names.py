@@ -21,5 +21,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
             message = (
                 f'the host name "{longest}" has {len(longest)} characters with its indexes, {MOST_LABEL} is the most'
             )
-            hint = f"cut the name to {MOST_LABEL - len(longest) + len(workload.name)} characters"
-            yield Problem(workload.at.pos("name"), ID, message, hint)
+            left = MOST_LABEL - len(longest) + len(workload.name)
+            hint = f"cut the name to {left} characters"
+            if left > 0:
+                yield Problem(workload.at.pos("name"), ID, message, hint)
+            else:
+                yield Problem(workload.at.pos(), ID, message, "cut the name of the role, and that of the workload")

@@ -68,13 +68,18 @@ class Kind(NamedTuple):
     let_in: str
     systems: frozenset[str] | None
 
+    @property
+    def leads(self) -> bool:
+        """Whether one pod leads the others."""
+        return len(self.roles) > 1
+
 
 class Workload(NamedTuple):
     """`count` jobs of `pods` pods, `parallelism` of them at once, as a `gang` or one by one.
 
     `policies` are the fields of a JobSpec that say what it does with failed pods; `template` is its catalogue entry's.
     `queue` is the name of its queue, None where there is none. `roles` are its pods by their roles, where not all are alike: each is the
-    workload as if there were only those of the `role`.
+    workload as if there were only those of the `role`, but for `failures` and `unpulled`, which are the whole's.
     """
 
     name: str
@@ -117,7 +122,7 @@ class Workload(NamedTuple):
     @property
     def pod_sets(self) -> tuple[int, ...]:
         """How many pods each template of its object makes; where one can be `apart`, that is so with roles only."""
-        if self.roles or len(self.kind.roles) < 2 or self.pods == 1 or "apart" in self.template.conditions:
+        if self.roles or not self.kind.leads or self.pods == 1 or "apart" in self.template.conditions:
             return tuple(part.pods for part in self.parts)
         return 1, self.pods - 1
 

@@ -72,7 +72,11 @@ def _kueue(cluster: Cluster, workload: Workload) -> Marks:
         return Marks(job_labels=labels, pod_labels=labels if held == "pods" else {}, suspend=held == "object")
     if workload.pods == 1:
         return Marks(job_labels=labels)
-    group = {"kueue.x-k8s.io/pod-group-total-count": f"{workload.pods}"}
+    # Nobody makes a pod anew that fails, and without this Kueue waits for another in its place.
+    group = {
+        "kueue.x-k8s.io/pod-group-total-count": f"{workload.pods}",
+        "kueue.x-k8s.io/retriable-in-group": "false",
+    }
     return Marks({**labels, "kueue.x-k8s.io/pod-group-name": Slot("name")}, group)
 
 

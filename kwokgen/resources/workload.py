@@ -95,7 +95,7 @@ def build(cluster: Cluster) -> Iterator[Series]:
             "pods": workload.pods,
             "parallelism": workload.parallelism,
             "together": workload.parallelism if workload.gang else 1,
-            "workers": workload.parts[-1].pods if workload.roles else workload.pods - 1 or None,
+            "workers": workload.pods - 1 or None,
             "queue": workload.queue,
             "priorityClass": _queues.priority_class(cluster, workload),
             "networkTopology": _places.of_volcano_job(cluster, workload),
@@ -123,7 +123,7 @@ def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
     meta, spec = values["pod"]["metadata"], values["pod"]["spec"]
     labels, annotations = ({**values[key], **meta.get(key, {})} for key in ("labels", "annotations"))
     # What admission adds to a list that a second apply takes whole: a pod's tolerations may not be taken away.
-    tolerations = [*spec["tolerations"], *PATIENT]
+    tolerations = [*spec.get("tolerations", ()), *PATIENT]
     return {
         "name": Slot("pod"),
         "labels": labels,
@@ -138,7 +138,7 @@ def _roles(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     pods = {"lead": parts[0][1], "pod": parts[-1][1], "apart": bool(workload.roles)}
     if not workload.kind.roles:
         return pods
-    if len(workload.kind.roles) > 1:
+    if workload.kind.leads:
         (first, pod), *parts = parts
         if not workload.roles and workload.pods > 1:
             parts = [(first._replace(pods=workload.pods - 1, parallelism=workload.parallelism - 1), pod)]
@@ -179,9 +179,9 @@ def files(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _of_roles(workload: Workload) -> Iterator[str]:
     """What else a template must take, or not all of the pods are made."""
-    if len(workload.kind.roles) > 1:
+    if workload.kind.leads:
         yield "lead"
-    if workload.kind.roles and (workload.kind.more_roles or len(workload.kind.roles) == 1):
+    if workload.kind.roles and (workload.kind.more_roles or not workload.kind.leads):
         yield "roles"
 
 

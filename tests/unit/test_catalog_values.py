@@ -248,6 +248,17 @@ def test_a_template_of_several_documents_stands_in_two_files(tmp_path: Path) -> 
     assert files["80-workloads.yaml"].count(b"kind: Job") == files["75-for-workloads.yaml"].count(b"kind: Service") == 2
 
 
+def test_a_copy_of_a_builtin_template_of_several_documents_is_as_good(tmp_path: Path) -> None:
+    text = (ROOT / "kwokgen" / "catalog" / "workloads" / "trainjob.yaml").read_text(encoding="utf-8")
+    spec = "pools: [{name: a, count: 1, machine: {cpu: 1}}]\nworkloads: [{name: w, kind: KIND, pods: 2}]"
+    catalog = written(tmp_path, "workloads", "own", text)
+    made = []
+    for kind in ("trainjob", "own"):
+        (tmp_path / "t.yaml").write_text(blueprint(spec.replace("KIND", kind)), encoding="utf-8")
+        made.append(contents(render(str(tmp_path / "t.yaml"), catalog=catalog).bundle())["80-workloads.yaml"])
+    assert made[0] == made[1]
+
+
 def several(folder: Path, service: str) -> Rendered:
     """Two jobs of a kind of one's own, each with a Service before it."""
     text = (ROOT / "kwokgen" / "catalog" / "workloads" / "job.yaml").read_text(encoding="utf-8")
