@@ -9,6 +9,7 @@ from typing import Any
 from kwokgen import claimrules, devicerules, jobrules
 from kwokgen.formats import FORMATS, is_key, is_label, is_label_value, is_quantity, is_subdomain
 from kwokgen.model.target import Kubernetes
+from kwokgen.problem import quoted
 from kwokgen.series import Document
 
 Finding = tuple[tuple[str | int, ...], str]
@@ -16,6 +17,7 @@ MOST_BYTES = 1_572_864
 """An object of etcd's default request limit, 1.5 MiB."""
 MOST_ANNOTATIONS = 262_144
 MOST_DATA = 1_048_576
+RESTARTS = ("Always", "OnFailure", "Never")
 NODE_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 DNS_LABEL_KINDS = {"Namespace"}
 NAMED_BY_LABEL = {"Node", "Job"}
@@ -135,12 +137,23 @@ def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding
     yield from _pod(pod, path)
 
 
+def _plain_pod(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    pod = document["spec"]
+    if pod.get("restartPolicy", "Always") not in RESTARTS:
+        yield ("spec", "restartPolicy"), f'"{pod["restartPolicy"]}" is not one of {quoted(RESTARTS)}'
+    yield from _pod(pod, ("spec",))
+
+
 def _pod(pod: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator[Finding]:
     declared = {claim["name"] for claim in pod.get("resourceClaims", ())}
     used = set()
+    if not pod.get("containers"):
+        yield (*path, "containers"), "a pod has one container at the least"
     for section in ("initContainers", "containers"):
         for index, container in enumerate(pod.get(section, ())):
             where = (*path, section, index)
+            if not container.get("image"):
+                yield where, f'the container "{container["name"]}" has no image'
             if not is_label(container["name"]):
                 yield (*where, "name"), f'"{container["name"]}" is not {FORMATS["dns-label"].what}'
             resources = container.get("resources", {})
@@ -173,5 +186,6 @@ _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
     "ResourceClaimTemplate": claimrules.claim_findings,
     "Deployment": _deployment,
     "Job": _job,
+    "Pod": _plain_pod,
     "ConfigMap": _config_map,
 }

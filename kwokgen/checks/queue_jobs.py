@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -41,32 +42,47 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         queue = cluster.queues.named(workload.queue)
         if queue:
             yield from (_job if by_pool else _over_pools)(cluster, workload, queue)
+    for queue in cluster.queues.queues if cluster.queues.system.form == "default" else ():
+        yield from _plain_pods(cluster, queue)
 
 
-def _asked(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
+def _plain_pods(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
+    """Pods above a ResourceQuota are refused, and nobody makes plain ones anew."""
+    pods = 0
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for workload in cluster.workloads:
+        if not workload.kind.bare or workload.arrival or not cluster.home(queue.name) or workload.queue != queue.name:
+            continue
+        pods += workload.count * workload.pods
+        for name, each in asked(workload, cluster.queues.classes).items():
+            sums[name] += worth(each) * workload.count * workload.pods
+        over = next((name for name in sums if name in queue.total and sums[name] > worth(queue.total[name])), None)
+        if over:
+            has = f"{pods} plain pods ask for {sums[over].normalize():f} {over} at once, it has {queue.total[over]}"
+            message = f'the quota of "{queue.name}" refuses some of them for good: {has}'
+            yield Problem(_pos(workload.at), ID, message, "make fewer, let them come by arrival, or make jobs of them")
+            return
+
+
+def _asked(cluster: Cluster, workload: Workload) -> list[Asked]:
     """Of each role apart, since each may get nodes of another pool."""
-    whole = _whole(cluster, workload)
     done = []
     for part in workload.parts:
-        pods = min(part.parallelism, part.pods) if whole else 1
+        pods = part.parallelism if _whole(cluster, workload) else 1
         amounts = {name: times(each, pods) for name, each in asked(part, cluster.queues.classes).items()}
         done.append(Asked(pods, amounts, frozenset(pool.name for pool in part.pools), part.at))
-    return tuple(done)
+    return done
 
 
 def _whole(cluster: Cluster, workload: Workload) -> bool:
     return workload.gang or (cluster.queues.system.form == "kueue" and workload.kind.let_in != "pods")
 
 
-def _joined(cluster: Cluster, workload: Workload) -> tuple[Asked, ...]:
-    """All roles together, where they are let in as one."""
-    parts = _asked(cluster, workload)
-    if len(parts) == 1 or not _whole(cluster, workload):
-        return parts
+def _joined(parts: Sequence[Asked], pools: frozenset[str], at: Place) -> Asked:
+    """Those that are let in as one."""
     names = dict.fromkeys(name for part in parts for name in part.amounts)
     amounts = {name: total(part.amounts.get(name, "0") for part in parts) for name in names}
-    pools = _shared(parts) if workload.placement else frozenset().union(*(part.pools for part in parts))
-    return (Asked(sum(part.pods for part in parts), amounts, pools, workload.at),)
+    return Asked(sum(part.pods for part in parts), amounts, pools, at if len(parts) > 1 else parts[0].at)
 
 
 def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
@@ -74,16 +90,12 @@ def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[
     if cluster.queues.system.form == "default" and not cluster.home(queue.name):
         return
     bounds = queue.most if "borrow" in cluster.queues.system.words else queue.total
-    for one in _joined(cluster, workload):
+    parts = _asked(cluster, workload)
+    for one in [_joined(parts, frozenset(), workload.at)] if _whole(cluster, workload) else parts:
         for resource, wanted in one.amounts.items():
             if resource in bounds and worth(wanted) > worth(bounds[resource]):
                 message = f"{one.who} for {wanted} {resource}, it has {bounds[resource]}"
                 yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {message}', HINT)
-
-
-def _shared(parts: Sequence[Asked]) -> frozenset[str]:
-    """The pools that all parts may use: in one place they have one flavor of Kueue's."""
-    return frozenset.intersection(*(part.pools for part in parts))
 
 
 def _pos(at: Place) -> Pos:
@@ -91,13 +103,7 @@ def _pos(at: Place) -> Pos:
 
 
 def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
-    parts = _asked(cluster, workload)
-    if workload.placement and not _shared(parts):
-        # Then the check of topologies speaks.
-        return
-    all_of_one = all(sum(quota.pool in part.pools for quota in queue.quotas) == 1 for part in parts)
-    alike = (len({part.pools for part in parts}) == 1 and all_of_one) or workload.placement
-    for one in _joined(cluster, workload) if alike else parts:
+    for one in _groups(cluster, workload, queue):
         quotas = [quota for quota in queue.quotas if quota.pool in one.pools]
         short = [_short(cluster, one, queue, quota) for quota in quotas]
         if not quotas:
@@ -105,6 +111,25 @@ def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem
             yield Problem(_pos(one.at), ID, message, "give it one, or name pools that it has")
         elif all(short):
             yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', HINT)
+
+
+def _groups(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Asked]:
+    """What must find room in one quota: all roles that are in one place, and those that have the same quota only."""
+    parts = _asked(cluster, workload)
+    if not _whole(cluster, workload):
+        yield from parts
+    elif workload.placement:
+        shared = frozenset.intersection(*(part.pools for part in parts))
+        # Of pools that they do not share the check of topologies speaks.
+        yield from [_joined(parts, shared, workload.at)] if shared else []
+    else:
+        by_pools: dict[frozenset[str], list[Asked]] = {}
+        for part in parts:
+            open_to = (quota for quota in queue.quotas if quota.pool in part.pools)
+            enough = frozenset(quota.pool for quota in open_to if not _short(cluster, part, queue, quota))
+            by_pools.setdefault(enough, []).append(part)
+        for pools, found in by_pools.items():
+            yield from [_joined(found, pools, workload.at)] if len(pools) == 1 else found
 
 
 def _short(cluster: Cluster, one: Asked, queue: Queue, quota: Quota) -> str:

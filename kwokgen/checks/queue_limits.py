@@ -1,4 +1,4 @@
-"""What queue systems are told is no longer than they take: the names that follow from others, and taints."""
+"""What queue systems are told is no longer than they take: the names that follow from others, taints, and roles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem
 
 ID = "queue-limit"
-SUMMARY = "Names and taints that a queue system is told are within its limits"
+SUMMARY = "Names, taints and roles that a queue system is told are within its limits"
 MOST_TOLERATIONS = 8
 """https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/apis/kueue/v1beta2/resourceflavor_types.go, ResourceFlavorSpec."""
+
+MOST_SETS = 8
+"""https://github.com/kubernetes-sigs/kueue/blob/v0.17.0/apis/kueue/v1beta2/workload_types.go, WorkloadSpec."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
@@ -22,6 +25,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     if form == "kueue":
         yield from _priorities(cluster)
         yield from _taints(cluster)
+        yield from _sets(cluster)
 
 
 def _paths(cluster: Cluster) -> Iterator[Problem]:
@@ -43,6 +47,13 @@ def _priorities(cluster: Cluster) -> Iterator[Problem]:
             )
             hint = "write a priority of fewer digits, or shorten the blueprint's name"
             yield Problem(workload.at.pos("priority"), ID, message, hint)
+
+
+def _sets(cluster: Cluster) -> Iterator[Problem]:
+    for workload in cluster.workloads:
+        if workload.queue and len(workload.roles) > MOST_SETS:
+            message = f"{len(workload.roles)} roles, Kueue takes {MOST_SETS} sets of pods at the most"
+            yield Problem(workload.at.pos("roles", MOST_SETS), ID, message, "join some of them")
 
 
 def _taints(cluster: Cluster) -> Iterator[Problem]:
