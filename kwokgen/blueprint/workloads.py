@@ -206,7 +206,7 @@ class Parts:
             )
         elif pools and "pools" not in self.scope.doubtful:
             message = (
-                f"none of the pools {quoted(pool.name for pool in pools)} exposes its GPUs as an extended resource"
+                f"the pools {quoted(pool.name for pool in pools)} expose no GPUs as an extended resource"
             )
             self.scope.fail(
                 at.pos("gpus"),

@@ -126,6 +126,16 @@ def let_in(cluster: Cluster) -> str:
     return number
 
 
+def test_a_driver_has_nodes_of_its_own(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
+    """The example of roles."""
+    with applied(bundle("roles", cluster.minor, tmp_path / "b")) as live:
+        running.wait(cluster, live, jobs=True, limit=SECONDS)
+        where = Counter(
+            (pod["metadata"]["name"].split("-")[2], pod["spec"]["nodeName"][:3]) for pod in pods_of(cluster, live)
+        )
+        assert where == {("driver", "cpu"): 2, ("trainers", "h10"): 4}
+
+
 def test_the_stress_of_appwrappers(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
     """Its example with fewer and shorter jobs."""
     sets = ("workloads.job.count=20", "lifecycles.mcad.create=1s", "lifecycles.mcad.run=2s")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed import programs, removing
+from testbed import programs, removing, running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.credentials import CERTIFICATE, KEY
 from testbed.definitions import established
 from tests.live.likeness import unlike
-from tests.live.rendering import written
-from tests.live.test_bundles import not_unchanged
+from tests.live.rendering import bundle, written
+from tests.live.test_bundles import not_unchanged, pods_of, ran_its_time
 from tests.live.test_playing import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
@@ -77,6 +77,23 @@ def test_a_pod_that_fits_no_numa_node_waits(cluster: Cluster, tmp_path: Path, py
             "the scheduler refuses the pod of five",
         )
         assert phases(cluster, live, "five") == ["Pending"]
+
+
+def test_pods_wait_for_devices_of_one_numa_node(cluster: Cluster, tmp_path: Path) -> None:
+    """As the example says: four take three GPUs each, and the two of the fifth are of several."""
+    with removing.applied(cluster, bundle("numa", cluster.minor, tmp_path / "numa")) as live:
+        until(lambda: running_of(cluster, live, "large") == 4, SECONDS, "all of the large pods run")
+        assert running_of(cluster, live, "small") == 0
+        running.wait(cluster, live, jobs=True, limit=SECONDS)
+        pods = pods_of(cluster, live)
+        assert len(pods) == 5
+        assert all(map(ran_its_time, pods))
+        assert not_unchanged(cluster, live.folder) == []
+
+
+def running_of(cluster: Cluster, live: Bundle, workload: str) -> int:
+    pods = cluster.get("pods", "-n", live.name)
+    return sum(pod["metadata"]["name"].startswith(workload) and pod["status"]["phase"] == "Running" for pod in pods)
 
 
 @contextmanager

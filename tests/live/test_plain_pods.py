@@ -31,7 +31,7 @@ workloads:
 QUEUED = f"""{POOLS}
 queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 4}}]}}]}}
 workloads:
-- {{name: group, kind: pods, count: 3, pods: 2, gpus: 2, run: 8s}}
+- {{name: group, kind: pods, count: 3, pods: 2, gpus: 2, run: 8s, failures: [{{of: jobs, jobs: [0], after: 6s, exitCode: 1}}]}}
 - {{name: one, kind: pods, gpus: 1, run: 4s}}
 """
 
@@ -57,7 +57,7 @@ def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, 
 
 
 def test_groups_wait_for_their_queue_as_one(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
-    """Of three groups of 4 GPUs and a pod of one, a quota of 4 lets in one group at a time."""
+    """Of three groups of 4 GPUs and a pod of one, a quota of 4 lets in one group at a time; one whose pods fail gives it back."""
     with applied(written("q", cluster.minor, tmp_path / "q", QUEUED)) as live:
         seen: set[tuple[int, int]] = set()
 
@@ -67,9 +67,10 @@ def test_groups_wait_for_their_queue_as_one(cluster: Cluster, applied: Applied, 
                 pod for pod in pods if pod["spec"].get("nodeName") and pod["status"]["phase"] in {"Pending", "Running"}
             ]
             seen.add((len({pod["metadata"]["name"].rpartition("-")[0] for pod in held}), len(held)))
-            return all(pod["status"]["phase"] == "Succeeded" for pod in pods)
+            return all(pod["status"]["phase"] in {"Failed", "Succeeded"} for pod in pods)
 
         until(done, 2 * SECONDS, "all have run")
+        assert phases(cluster, live, "group") == {"Succeeded": 4, "Failed": 2}
         assert max(jobs for jobs, _ in seen) == 1
         assert (1, 2) in seen
         assert [load["metadata"]["name"] for load in cluster.get("workloads.kueue.x-k8s.io", "-n", live.name)] != []
