@@ -122,11 +122,15 @@ machines = st.one_of(
             "capacity": resources,
             "gpuOperatorLabels": st.booleans(),
             "expose": st.sampled_from(["dra", "extended-resource"]),
+            "numa": st.fixed_dictionaries({"zones": st.integers(1, 4)}),
         },
     ),
     st.fixed_dictionaries(
         {"machine": own_machines, "gpus": own_gpus | shared_gpus | cut_gpus},
-        optional={"arch": st.sampled_from(["amd64", "arm64"])},
+        optional={
+            "arch": st.sampled_from(["amd64", "arm64"]),
+            "numa": st.fixed_dictionaries({"zones": st.integers(1, 4)}),
+        },
     ),
     st.fixed_dictionaries({"machine": own_machines}),
 )
@@ -190,16 +194,27 @@ more_claims = st.fixed_dictionaries(
     {"name": st.one_of(names, st.just("a.b")), "requests": st.lists(requests, min_size=1, max_size=1)}
 )
 container = {"image": values, "command": st.lists(st.text(max_size=5), max_size=2), "resources": resources}
-workloads = st.fixed_dictionaries(
+of_all_kinds = {
+    "count": st.integers(1, 2), "claims": st.just(["c"]), "labels": labels, "annotations": labels,
+    "container": st.fixed_dictionaries({}, optional={"name": names} | container),
+    "initContainers": st.lists(st.fixed_dictionaries({"name": names}, optional=container), max_size=1),
+}  # fmt: skip
+runs = st.sampled_from(["5s", "1h30m", {"min": "1s", "max": "2s"}])
+jobs = st.fixed_dictionaries(
     {"name": names, "kind": st.just("job"), "pods": st.integers(3, 5)},
-    optional={
-        "count": st.integers(1, 2), "parallelism": st.integers(1, 3), "claims": st.just(["c"]),
-        "container": st.fixed_dictionaries({}, optional={"name": names} | container),
-        "initContainers": st.lists(st.fixed_dictionaries({"name": names}, optional=container), max_size=1),
-        "labels": labels, "annotations": labels, "restartPolicy": st.sampled_from(["Never", "OnFailure"]),
-        "suspend": st.booleans(), "run": st.sampled_from(["5s", "1h30m", {"min": "1s", "max": "2s"}]),
+    optional=of_all_kinds | {
+        "parallelism": st.integers(1, 3), "restartPolicy": st.sampled_from(["Never", "OnFailure"]),
+        "suspend": st.booleans(), "run": runs,
     },
 )  # fmt: skip
+plain_pods = st.fixed_dictionaries(
+    {"name": names, "kind": st.just("pods"), "pods": st.integers(1, 3), "run": runs},
+    optional=of_all_kinds | {"restartPolicy": st.sampled_from(["Never", "OnFailure"])},
+)
+servers = st.fixed_dictionaries(
+    {"name": names, "kind": st.just("deployment"), "pods": st.integers(1, 3)}, optional=of_all_kinds
+)
+workloads = jobs | plain_pods | servers
 classes = [{"name": "own", "selectors": ["device.driver == 'a'"]}, {"name": "others.example.com", "create": False}]
 specs = st.fixed_dictionaries(
     {
