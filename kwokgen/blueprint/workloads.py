@@ -205,9 +205,7 @@ class Parts:
                 at.pos("gpus"), "workload", message, "name the pools, or write the resource in container.resources"
             )
         elif pools and "pools" not in self.scope.doubtful:
-            message = (
-                f"the pools {quoted(pool.name for pool in pools)} expose no GPUs as an extended resource"
-            )
+            message = f"the pools {quoted(pool.name for pool in pools)} expose no GPUs as an extended resource"
             self.scope.fail(
                 at.pos("gpus"),
                 "workload",
