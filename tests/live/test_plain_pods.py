@@ -12,6 +12,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
+from tests.live.test_changing import told
 from tests.live.test_playing import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
@@ -42,7 +43,7 @@ def phases(cluster: Cluster, live: Bundle, workload: str) -> dict[str, int]:
 
 
 def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
-    """A second apply changes none of them, running or ended; replaced, they run again."""
+    """A second apply changes none of them, running or ended; replaced, they run again, and another render takes them away."""
     folder = written("p", cluster.minor, tmp_path / "p", PLAIN)
     with applied(folder) as live:
         assert not_unchanged(cluster, folder) == []
@@ -53,6 +54,9 @@ def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, 
         cluster.kubectl("replace", "--force", "-f", str(folder / "80-workloads.yaml"))
         until(lambda: phases(cluster, live, "one") == {"Running": 3}, SECONDS, "they run again")
         running.wait(cluster, live, jobs=True, limit=SECONDS)
+        spec = f"{POOLS}\nworkloads: [{{name: other, kind: job, gpus: 1, run: 2s}}]"
+        cluster.kubectl(*told(written("p", cluster.minor, folder, spec), "kubectl apply -f . --prune"))
+        until(lambda: phases(cluster, live, "") == {"Succeeded": 1}, SECONDS, "a render without them takes them away")
         assert errors_of_kwok(cluster, live) == []
 
 
