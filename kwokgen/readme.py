@@ -120,7 +120,8 @@ def _wait(cluster: Cluster) -> Iterator[str]:
     for namespace, waits in dict.fromkeys(waited):
         yield f"kubectl wait {waits} {label} -n {namespace} --timeout=1h"
     if not all(workload.arrival for workload in cluster.workloads):
-        yield "kubectl replace --force -f 80-workloads.yaml"
+        # What an apply would save: without it the next one warns, and does not prune.
+        yield "kubectl replace --force --save-config -f 80-workloads.yaml"
     yield "```"
     yield ""
     ending = [workload for workload in cluster.workloads if workload.kind.ends]

@@ -177,7 +177,7 @@ def devices(one: dict[str, Any]) -> list[str]:
 
 
 def test_jobs_run_again(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
-    """`kubectl replace --force -f 80-workloads.yaml`."""
+    """`kubectl replace --force --save-config -f 80-workloads.yaml`."""
     folder = bundle("quickstart", cluster.minor, tmp_path / "b", "workloads.train.run=1s")
     with applied(folder) as live:
         running.wait(cluster, live, jobs=True, limit=60)
@@ -187,6 +187,7 @@ def test_jobs_run_again(cluster: Cluster, applied: Applied, tmp_path: Path) -> N
         after = cluster.get("jobs", "-n", live.name)
         assert not before & {job["metadata"]["uid"] for job in after}
         assert [job["status"].get("succeeded") for job in after] == [4]
+        assert cluster.kubectl("apply", "-f", str(folder)).stderr == ""
 
 
 def test_a_readme_names_its_lines(minor: str, tmp_path: Path) -> None:

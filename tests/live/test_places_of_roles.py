@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from testbed import bundle as bundles
-from testbed import kueue, programs, removing
+from testbed import programs, removing
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.definitions import established
@@ -39,13 +38,10 @@ def applied(cluster: Cluster, tmp_path: Path) -> Iterator[Bundle]:
     definition = str(programs.module_dir("kueue", module) / path)
     cluster.kubectl("apply", "--server-side", "-f", definition)
     established(cluster.kubectl)
-    live = bundles.read(written("near", cluster.minor, tmp_path / "near", SPEC))
     try:
-        kueue.start(cluster, live.kueue or {}, [KIND])
-        cluster.kubectl("apply", "-f", str(live.folder))
-        yield live
+        with removing.applied(cluster, written("near", cluster.minor, tmp_path / "near", SPEC)) as live:
+            yield live
     finally:
-        removing.remove(cluster, live)
         cluster.kubectl("delete", "-f", definition)
 
 

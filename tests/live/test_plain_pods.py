@@ -51,7 +51,7 @@ def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, 
         assert phases(cluster, live, "one") == {"Succeeded": 3}
         assert phases(cluster, live, "group") == {"Succeeded": 2, "Failed": 2}
         assert not_unchanged(cluster, folder) == []
-        cluster.kubectl("replace", "--force", "-f", str(folder / "80-workloads.yaml"))
+        cluster.kubectl(*told(folder, "kubectl replace --force"))
         until(lambda: phases(cluster, live, "one") == {"Running": 3}, SECONDS, "they run again")
         running.wait(cluster, live, jobs=True, limit=SECONDS)
         spec = f"{POOLS}\nworkloads: [{{name: other, kind: job, gpus: 1, run: 2s}}]"
