@@ -48,8 +48,8 @@ def _spec(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     if workload.tolerations:
         spec["tolerations"] = [toleration(taint) for taint in workload.tolerations]
     if workload.init_containers:
-        spec["initContainers"] = [_container(container, ()) for container in workload.init_containers]
-    spec["containers"] = [_container(workload.container, tuple(claim.reference for claim in workload.claims))]
+        spec["initContainers"] = [_container(workload, container, ()) for container in workload.init_containers]
+    spec["containers"] = [_container(workload, workload.container, tuple(claim.reference for claim in workload.claims))]
     if workload.claims:
         spec["resourceClaims"] = [claim(entry) for entry in workload.claims]
     return spec | _gang(cluster, workload)
@@ -70,7 +70,7 @@ def _gang(cluster: Cluster, workload: Workload) -> dict[str, Any]:
     return {"schedulingGroup": {"podGroupName": Slot("name")}}
 
 
-def _container(container: Container, claims: tuple[str, ...]) -> dict[str, Any]:
+def _container(workload: Workload, container: Container, claims: tuple[str, ...]) -> dict[str, Any]:
     done: dict[str, Any] = {"name": container.name, "image": container.image}
     if container.command:
         done["command"] = list(container.command)
@@ -81,6 +81,7 @@ def _container(container: Container, claims: tuple[str, ...]) -> dict[str, Any]:
         resources["limits"] = dict(container.limits)
     if claims:
         resources["claims"] = [{"name": name} for name in claims]
-    if resources:
+    # Webhooks of other projects write it out, and a second apply, which takes lists whole, would take it away again.
+    if resources or workload.kind.needs:
         done["resources"] = resources
     return done

@@ -14,6 +14,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged, pods_of
+from tests.live.test_changing import told
 from tests.live.test_playing import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
@@ -71,9 +72,9 @@ def test_they_complete_and_go(cluster: Cluster, applied: Applied, tmp_path: Path
         assert phases(cluster) == {"Succeeded": 12, "Running": 6}
         assert indexes(cluster) == ["0", "0", "1", "1", "2", "2"]
         assert not_unchanged(cluster, folder) == []
-        cluster.kubectl("replace", "--force", "-f", str(folder / WORKLOADS))
-        until(lambda: phases(cluster) == {"Running": 18}, SECONDS, "all pods run again")
-        assert set(running.progress(cluster, live).unfinished) == {name for name in names if "serves" not in name}
+        before = uids(cluster)
+        cluster.kubectl(*told(folder, "kubectl replace --force"))
+        until(lambda: len(uids(cluster) - before) == 18, SECONDS, "all pods are made anew")
         cluster.kubectl("delete", "-f", str(folder / WORKLOADS))
         until(lambda: not cluster.get("jobs,statefulsets,pods", "-n", "w"), SECONDS, "all is gone")
         assert errors_of_kwok(cluster, live) == []
@@ -83,6 +84,10 @@ def waits(live: Bundle) -> list[list[str]]:
     """What the README says after `kubectl`, of its lines that wait for nodes and jobs."""
     lines = re.findall(r"^kubectl (wait .*)$", (live.folder / "README.md").read_text(), re.MULTILINE)
     return [shlex.split(line) for line in lines]
+
+
+def uids(cluster: Cluster) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in cluster.get("pods", "-n", "w")}
 
 
 def phases(cluster: Cluster) -> Counter[str]:
@@ -108,7 +113,9 @@ def test_they_wait_for_their_queue(cluster: Cluster, applied: Applied, tmp_path:
             until(lambda: running_of(cluster, "serves") == 3, SECONDS, "one LeaderWorkerSet runs")
             time.sleep(SETTLED)
             assert (running_of(cluster, "serves"), running_of(cluster, "sets")) == (3, 0)
-            cluster.kubectl("delete", "leaderworkerset", f"serves-{let_in(cluster)}", "-n", "w")
+            let_in = next(name for name in (f"serves-{number}" for number in range(2)) if running_of(cluster, name))
+            cluster.kubectl("delete", "leaderworkerset", let_in, "-n", "w")
+            until(lambda gone=let_in: not running_of(cluster, gone), SECONDS, "its pods have gone")
         running.wait(cluster, live, jobs=True, limit=2 * SECONDS)
         assert phases(cluster) == {"Succeeded": 6}
         assert errors_of_kwok(cluster, live) == []
@@ -117,13 +124,6 @@ def test_they_wait_for_their_queue(cluster: Cluster, applied: Applied, tmp_path:
 def running_of(cluster: Cluster, workload: str) -> int:
     pods = cluster.get("pods", "-n", "w")
     return sum(pod["metadata"]["name"].startswith(workload) and pod["status"]["phase"] == "Running" for pod in pods)
-
-
-def let_in(cluster: Cluster) -> str:
-    """The number of the LeaderWorkerSet that runs."""
-    names = (pod["metadata"]["name"] for pod in cluster.get("pods", "-n", "w") if pod["status"]["phase"] == "Running")
-    (number,) = {name.split("-")[1] for name in names if name.startswith("serves")}
-    return number
 
 
 def test_a_driver_has_nodes_of_its_own(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:
