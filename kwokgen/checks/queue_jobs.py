@@ -50,9 +50,8 @@ def _plain_pods(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
     """Pods above a ResourceQuota are refused, and nobody makes plain ones anew."""
     pods = 0
     sums: dict[str, Decimal] = defaultdict(Decimal)
-    for workload in cluster.workloads:
-        if not workload.kind.bare or workload.arrival or not cluster.home(queue.name) or workload.queue != queue.name:
-            continue
+    plain = [one for one in cluster.workloads if one.kind.bare and one.queue == queue.name and not one.arrival]
+    for workload in plain if cluster.home(queue.name) else ():
         pods += workload.count * workload.pods
         for name, each in asked(workload, cluster.queues.classes).items():
             sums[name] += worth(each) * workload.count * workload.pods

@@ -121,9 +121,9 @@ class Workload(NamedTuple):
 
     @property
     def pod_sets(self) -> tuple[int, ...]:
-        """How many pods each template of its object makes; where one can be `apart`, that is so with roles only."""
+        """How many pods each template of its object makes at once; where one can be `apart`, that is so with roles only."""
         if self.roles or not self.kind.leads or self.pods == 1 or "apart" in self.template.conditions:
-            return tuple(part.pods for part in self.parts)
+            return tuple(part.parallelism for part in self.parts)
         return 1, self.pods - 1
 
     @property
