@@ -27,8 +27,6 @@ FRAMEWORKS = {
     "trainjob": ("trainer.kubeflow.org/trainjob",),
 }
 """What Kueue calls a kind that it lets in, and what it needs for that."""
-HOLDING = {"deployment", "leaderworkerset", "pod"}
-"""Kinds whose pods are held back one by one."""
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -68,7 +66,8 @@ def end(cluster: Cluster) -> None:
 
 def _names(kinds: Collection[str]) -> set[str]:
     """The webhooks of the kinds, and of pods; those of Jobs are left out, which bundles suspend themselves."""
-    asked = {kind for kind in kinds if kind in FRAMEWORKS} | ({"pod"} if HOLDING & set(kinds) else set())
+    asked = {kind for kind in kinds if kind in FRAMEWORKS}
+    asked |= {"pod"} if any("pod" in FRAMEWORKS[kind] for kind in asked) else set()
     return {f"{how}{kind}.kb.io" for how in "mv" for kind in asked}
 
 

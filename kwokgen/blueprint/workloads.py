@@ -76,15 +76,16 @@ class Parts:
         self.scope.find(dict.fromkeys(self.namespaces, True), namespace, at.pos("namespace"), "namespace")
         pools = self._pools(item, at)
         claims = self._claims(item, at, namespace)
-        if fact:
-            item = kinds.meant(self.scope, entries.workload(fact), item, at)
+        kind = entries.workload(fact) if fact else None
+        if kind:
+            item = kinds.meant(self.scope, kind, item, at)
         container = self._container(item, at, pools)
-        if fact is None or lifecycle is None:
+        if fact is None or kind is None or lifecycle is None:
             return None
-        kinds.taken(self.scope, entries.workload(fact), item, whole or at, self.queues)
+        kinds.taken(self.scope, kind, item, whole or at, self.queues)
         return Workload(
             name=item["name"],
-            kind=entries.workload(fact),
+            kind=kind,
             namespace=namespace,
             count=item["count"],
             pods=item["pods"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.problem import Problem
+from kwokgen.problem import Pos, Problem
 
 ID = "gang-claims"
 SUMMARY = "A gang has at most 4 claims of its own"
@@ -16,13 +16,11 @@ MOST = 4
 def check(cluster: Cluster) -> Iterator[Problem]:
     """The first claim above the limit."""
     for workload in cluster.workloads:
-        own = [
-            (claim.name, part.at, index)
-            for part in workload.parts
-            for index, claim in enumerate(part.claims)
-            if claim.of_gang
-        ]
-        places = {name: at.pos("claims", index) for name, at, index in reversed(own)}
+        places: dict[str, Pos] = {}
+        for part in workload.parts:
+            for index, claim in enumerate(part.claims):
+                if claim.of_gang:
+                    places.setdefault(claim.name, part.at.pos("claims", index))
         if len(places) > MOST:
             message = f"{len(places)} claims of the gang, it may have {MOST}"
-            yield Problem([*reversed(places.values())][MOST], ID, message, "ask for more devices in one claim")
+            yield Problem([*places.values()][MOST], ID, message, "ask for more devices in one claim")

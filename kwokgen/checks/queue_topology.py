@@ -14,9 +14,9 @@ from kwokgen.problem import Problem, Related
 ID = "queue-topology"
 SUMMARY = "The queue system can find a place for each job of its queues"
 CLAIMS = "claims-within-a-topology"
-HOW = ("preferred", "required", "unconstrained")
 OWN = (
-    *(f"kueue.x-k8s.io/podset-{how}" for how in ("group-name", *(f"{how}-topology" for how in HOW))),
+    "kueue.x-k8s.io/podset-group-name",
+    *(f"kueue.x-k8s.io/podset-{how}-topology" for how in ("preferred", "required", "unconstrained")),
     *(f"kai.scheduler/topology{more}" for more in ("", "-preferred-placement", "-required-placement")),
     *(f"volcano.sh/network-topology-{more}" for more in ("highest-tier", "mode")),
 )
