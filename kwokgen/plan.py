@@ -16,9 +16,9 @@ from kwokgen.pipeline import Rendered
 from kwokgen.series import Series
 from kwokgen.timeline import Moment, timeline
 
-OBJECTS_A_SECOND = 45
-"""What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, 37 at 10,000
-(bench/live/scale.py measures it)."""
+OBJECTS_A_SECOND = 30
+"""What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, at 10,000 37 on one machine and
+16 on another (bench/live/scale.py measures it)."""
 LEASE_RENEWALS = 4
 SECONDS_A_NODE = 10
 """How far apart the controller manager puts pods out of NotReady nodes, with 55 % of a zone's nodes Ready or more:
