@@ -103,17 +103,33 @@ def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
     allowed = " or ".join(TYPES[name] for name in wanted)
     raw = shortened(place.raw(*path))
-    hint = f'write "{_right(error, raw)}", in quotes' if "string" in wanted and raw and raw != "null" else ""
-    hint = hint or error.schema.get("x-hint", "")
+    hint = _quoted(error, wanted, raw) or error.schema.get("x-hint") or _shape(error, wanted, raw)
     if isinstance(error.instance, float) and hint and f"{error.instance:g}" != raw:
         hint = f"YAML reads it as {error.instance:g}; {hint}"
     yield Problem(place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {found(error.instance, raw)}", hint)
 
 
-def _right(error: Any, raw: str) -> str:
-    """The string that a number stands for: quotes alone do not make 30 a duration."""
+def _quoted(error: Any, wanted: list[str], raw: str) -> str:
+    """The string that a number stands for: quotes alone do not make 30 a duration, and no number a share."""
     form = FORMATS.get(error.schema.get("format", ""))
-    return raw if form is None or form.test(raw) else form.suggest(raw)
+    right = raw if form is None or form.test(raw) else form.suggest(raw)
+    meant = "string" in wanted and raw not in ("", "null") and ("array" not in wanted or _fits(error.schema, right))
+    return f'write "{right}", in quotes' if meant else ""
+
+
+def _shape(error: Any, wanted: list[str], raw: str) -> str:
+    """How a list of the one item is written, or what a mapping has."""
+    if "array" in wanted and raw not in ("", "null") and _fits(error.schema.get("items", {}), error.instance):
+        return f"write [{raw}]"
+    known = error.schema.get("properties", ()) if "object" in wanted else ()
+    return f"its keys: {quoted(known)}" if known else ""
+
+
+def _fits(schema: Schema, value: object) -> bool:
+    """Whether a value is all that a schema of one type asks for."""
+    from jsonschema import Draft202012Validator
+
+    return "type" in schema and Draft202012Validator(schema, format_checker=_checker()).is_valid(value)
 
 
 def found(value: object, raw: str) -> str:
