@@ -16,7 +16,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, nodes_as_rendered, nodes_as_served
-from tests.live.test_playing import running_pods, until
+from tests.live.watching import running_pods, until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 

@@ -15,7 +15,7 @@ from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged, pods_of
 from tests.live.test_changing import told
-from tests.live.test_playing import until
+from tests.live.watching import phases, until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -69,7 +69,7 @@ def test_they_complete_and_go(cluster: Cluster, applied: Applied, tmp_path: Path
             cluster.kubectl(*line)
         names = [f"w/{name}-{number}" for name in ("sets", "wraps", "serves") for number in range(2)]
         assert running.progress(cluster, live).jobs == dict.fromkeys(names, "Complete")
-        assert phases(cluster) == {"Succeeded": 12, "Running": 6}
+        assert phases(cluster, live) == {"Succeeded": 12, "Running": 6}
         assert indexes(cluster) == ["0", "0", "1", "1", "2", "2"]
         assert not_unchanged(cluster, folder) == []
         before = uids(cluster)
@@ -90,10 +90,6 @@ def uids(cluster: Cluster) -> set[str]:
     return {pod["metadata"]["uid"] for pod in cluster.get("pods", "-n", "w")}
 
 
-def phases(cluster: Cluster) -> Counter[str]:
-    return Counter(pod["status"]["phase"] for pod in cluster.get("pods", "-n", "w"))
-
-
 def indexes(cluster: Cluster) -> list[str]:
     """Of the pods that LeaderWorkerSets have made, which its webhook tells them; leaders are 0."""
     key = "leaderworkerset.sigs.k8s.io/worker-index"
@@ -110,20 +106,17 @@ def test_they_wait_for_their_queue(cluster: Cluster, applied: Applied, tmp_path:
     """Of those that run on the first lets nobody in beside it; as each is deleted, the next runs."""
     with applied(written("w", cluster.minor, tmp_path / "w", QUEUED)) as live:
         for _ in range(2):
-            until(lambda: running_of(cluster, "serves") == 3, SECONDS, "one LeaderWorkerSet runs")
+            until(lambda: phases(cluster, live, "serves")["Running"] == 3, SECONDS, "one LeaderWorkerSet runs")
             time.sleep(SETTLED)
-            assert (running_of(cluster, "serves"), running_of(cluster, "sets")) == (3, 0)
-            let_in = next(name for name in (f"serves-{number}" for number in range(2)) if running_of(cluster, name))
+            assert (phases(cluster, live, "serves")["Running"], phases(cluster, live, "sets")["Running"]) == (3, 0)
+            let_in = next(
+                name for name in (f"serves-{number}" for number in range(2)) if phases(cluster, live, name)["Running"]
+            )
             cluster.kubectl("delete", "leaderworkerset", let_in, "-n", "w")
-            until(lambda gone=let_in: not running_of(cluster, gone), SECONDS, "its pods have gone")
+            until(lambda gone=let_in: not phases(cluster, live, gone)["Running"], SECONDS, "its pods have gone")
         running.wait(cluster, live, jobs=True, limit=2 * SECONDS)
-        assert phases(cluster) == {"Succeeded": 6}
+        assert phases(cluster, live) == {"Succeeded": 6}
         assert errors_of_kwok(cluster, live) == []
-
-
-def running_of(cluster: Cluster, workload: str) -> int:
-    pods = cluster.get("pods", "-n", "w")
-    return sum(pod["metadata"]["name"].startswith(workload) and pod["status"]["phase"] == "Running" for pod in pods)
 
 
 def test_a_driver_has_nodes_of_its_own(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.rendering import ROOT, bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 

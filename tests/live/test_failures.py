@@ -12,7 +12,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 

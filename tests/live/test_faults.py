@@ -22,7 +22,8 @@ from tests.live.conftest import Applied
 from tests.live.rendering import ROOT, bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
 from tests.live.test_dra import taken
-from tests.live.test_playing import restart, until
+from tests.live.test_playing import restart
+from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 

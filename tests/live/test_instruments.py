@@ -18,7 +18,7 @@ from testbed.prometheus import Prometheus
 from tests.live.likeness import unlike
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok, not_unchanged
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 

@@ -2,7 +2,6 @@
 
 import shlex
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from testbed.definitions import established
 from tests.live.likeness import unlike
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
-from tests.live.test_playing import until
+from tests.live.watching import phases, until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -232,7 +231,3 @@ def test_servers_that_are_too_many_wait(cluster: Cluster, tmp_path: Path) -> Non
         assert phases(cluster, live) == {"Running": 2, "Pending": 1}
         (waiting,) = [pod for pod in pods(cluster, live) if pod["status"]["phase"] == "Pending"]
         assert any("Insufficient nvidia.com/gpu" in each.get("message", "") for each in waiting["status"]["conditions"])
-
-
-def phases(cluster: Cluster, live: Bundle) -> dict[str, int]:
-    return dict(Counter(pod["status"]["phase"] for pod in pods(cluster, live)))

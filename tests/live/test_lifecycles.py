@@ -19,7 +19,8 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok
-from tests.live.test_playing import GRACE, own, restart, until
+from tests.live.test_playing import GRACE, own, restart
+from tests.live.watching import phases, until
 
 __all__ = ["own"]
 pytestmark = [pytest.mark.live, pytest.mark.newest]
@@ -385,7 +386,7 @@ def test_pods_of_lost_nodes(own: Cluster, tmp_path: Path) -> None:
         until(lambda: hanging(own, live), GRACE + 40, "a pod hangs on a dead node")
         own.kubectl("label", "node", node, f"{INSTANCE}=lost")
         until(lambda: not hanging(own, live), 8 + LATE + 10, "none hangs when the node is back")
-        until(lambda: phases(own, live).get("Running") == 2, 30, "two run again")
+        until(lambda: phases(own, live)["Running"] == 2, 30, "two run again")
         assert errors_of_kwok(own, live) == []
 
 
@@ -400,11 +401,6 @@ def impatient(file: Path) -> None:
 def stop(cluster: Cluster, live: Bundle) -> None:
     [process] = [process for process in cluster.running if process.name == live.controllers[0].name]
     cluster.end(process)
-
-
-def phases(cluster: Cluster, live: Bundle) -> dict[str, int]:
-    found = [pod["status"]["phase"] for pod in cluster.get("pods", "-n", live.name)]
-    return {phase: found.count(phase) for phase in found}
 
 
 def hanging(cluster: Cluster, live: Bundle) -> int:

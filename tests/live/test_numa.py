@@ -15,7 +15,7 @@ from testbed.definitions import established
 from tests.live.likeness import unlike
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import not_unchanged, pods_of, ran_its_time
-from tests.live.test_playing import until
+from tests.live.watching import phases, until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -70,30 +70,25 @@ def test_a_pod_that_fits_no_numa_node_waits(cluster: Cluster, tmp_path: Path, py
         pytest.skip("one more scheduler to build: make test-matrix")
     folder = written("numa", cluster.minor, tmp_path / "b", SPEC)
     with scheduling(cluster), removing.applied(cluster, folder) as live:
-        until(lambda: phases(cluster, live, "four") == ["Running", "Running"], SECONDS, "pods of four GPUs run")
+        until(lambda: phases(cluster, live, "four-0") == {"Running": 2}, SECONDS, "pods of four GPUs run")
         until(
             lambda: "cannot align container" in why(cluster, live, "five"),
             SECONDS,
             "the scheduler refuses the pod of five",
         )
-        assert phases(cluster, live, "five") == ["Pending"]
+        assert phases(cluster, live, "five-0") == {"Pending": 1}
 
 
 def test_pods_wait_for_devices_of_one_numa_node(cluster: Cluster, tmp_path: Path) -> None:
     """As the example says: four take three GPUs each, and the two of the fifth are of several."""
     with removing.applied(cluster, bundle("numa", cluster.minor, tmp_path / "numa")) as live:
-        until(lambda: running_of(cluster, live, "large") == 4, SECONDS, "all of the large pods run")
-        assert running_of(cluster, live, "small") == 0
+        until(lambda: phases(cluster, live, "large")["Running"] == 4, SECONDS, "all of the large pods run")
+        assert phases(cluster, live, "small")["Running"] == 0
         running.wait(cluster, live, jobs=True, limit=SECONDS)
         pods = pods_of(cluster, live)
         assert len(pods) == 5
         assert all(map(ran_its_time, pods))
         assert not_unchanged(cluster, live.folder) == []
-
-
-def running_of(cluster: Cluster, live: Bundle, workload: str) -> int:
-    pods = cluster.get("pods", "-n", live.name)
-    return sum(pod["metadata"]["name"].startswith(workload) and pod["status"]["phase"] == "Running" for pod in pods)
 
 
 @contextmanager
@@ -118,11 +113,6 @@ def scheduling(cluster: Cluster) -> Iterator[None]:
         yield
     finally:
         cluster.end(process)
-
-
-def phases(cluster: Cluster, live: Bundle, workload: str) -> list[str]:
-    pods = cluster.get("pods", "-n", live.name, "-l", f"job-name={workload}-0")
-    return sorted(pod["status"]["phase"] for pod in pods)
 
 
 def why(cluster: Cluster, live: Bundle, workload: str) -> str:

@@ -13,7 +13,7 @@ from testbed.cluster import Cluster
 from testbed.definitions import established
 from tests.live.rendering import written
 from tests.live.test_kinds import DEFINITIONS
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 

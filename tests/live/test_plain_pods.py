@@ -1,19 +1,17 @@
 """Plain pods: objects that nobody makes anew, and their groups under a real Kueue."""
 
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from testbed import running
-from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
 from tests.live.test_changing import told
-from tests.live.test_playing import until
+from tests.live.watching import phases, until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -35,11 +33,6 @@ workloads:
 - {{name: group, kind: pods, count: 3, pods: 2, gpus: 2, run: 8s, failures: [{{of: jobs, jobs: [0], after: 6s, exitCode: 1}}]}}
 - {{name: one, kind: pods, gpus: 1, run: 4s}}
 """
-
-
-def phases(cluster: Cluster, live: Bundle, workload: str) -> dict[str, int]:
-    found = (pod for pod in cluster.get("pods", "-n", live.name) if pod["metadata"]["name"].startswith(workload))
-    return dict(Counter(pod["status"]["phase"] for pod in found))
 
 
 def test_they_run_and_end_as_their_run_says(cluster: Cluster, applied: Applied, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import minor_of, switched_on
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import documents, errors_of_kwok
+from tests.live.watching import running_pods, until
 
 pytestmark = pytest.mark.live
 
@@ -35,13 +36,6 @@ def own(minor: str) -> Iterator[Cluster]:
     gates = switched_on(needs.gates)
     with Cluster.start(minor, gates=gates, runtime_config=needs.runtime_config, grace=GRACE, audit=True) as cluster:
         yield cluster
-
-
-def until(condition: Callable[[], object], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come true in {seconds:.0f} s"
-        time.sleep(0.3)
 
 
 @pytest.mark.parametrize("sets", [(), ("controller.stages=crd",)], ids=["stages in files", "stages: crd"])
@@ -138,12 +132,6 @@ def test_a_dead_shard_takes_only_its_own_nodes_along(own: Cluster, tmp_path: Pat
 def restart(cluster: Cluster, live: Bundle, name: str) -> None:
     (controller,) = (each for each in live.controllers if each.name == name)
     cluster.kwok(controller.config, token=running.token(cluster, controller), name=name)
-
-
-def running_pods(cluster: Cluster) -> dict[str, dict[str, Any]]:
-    """By uid: a pod that was made anew is another."""
-    pods = cluster.get("pods", "--all-namespaces", "--field-selector=status.phase=Running")
-    return {pod["metadata"]["uid"]: pod for pod in pods}
 
 
 def addresses(pods: dict[str, dict[str, Any]], nodes: set[str]) -> list[str]:

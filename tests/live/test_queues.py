@@ -12,7 +12,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.rendering import written
 from tests.live.test_bundles import documents, errors_of_kwok
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 

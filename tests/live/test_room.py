@@ -11,7 +11,7 @@ from testbed import removing
 from testbed.cluster import Cluster
 from tests.live.rendering import written
 from tests.live.test_dra import Step, settled, start
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 LATER = 60

@@ -23,7 +23,8 @@ from tests.live.conftest import Applied
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
 from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, events, nodes, rendered
-from tests.live.test_playing import restart, running_pods, until
+from tests.live.test_playing import restart
+from tests.live.watching import running_pods, until
 
 pytestmark = pytest.mark.live
 

@@ -11,7 +11,7 @@ import yaml
 from kwokgen.catalog import Catalog, entries
 from kwokgen.problem import Pos
 from testbed.cluster import Cluster
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 NAME = "lint"

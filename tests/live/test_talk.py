@@ -18,7 +18,7 @@ from testbed.cluster import Cluster
 from tests.live.rendering import written
 from tests.live.test_bundles import errors_of_kwok
 from tests.live.test_failures import ended, of
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 

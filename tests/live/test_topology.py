@@ -16,7 +16,7 @@ from testbed.cluster import Cluster
 from tests.live.rendering import bundle, written
 from tests.live.test_bundles import errors_of_kwok, not_unchanged
 from tests.live.test_dra import SECONDS, Step, settled, start, states, taken
-from tests.live.test_playing import until
+from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 WITHOUT = {"1.33", "1.34", "1.35"}
