@@ -340,12 +340,12 @@ def test_a_repeated_fault_by_the_age_of_its_node(tmp_path: Path, times: str, las
     done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
     specs, node = stages(done), the(done, "Node", "a-1")
     assert specs.keys() == {"begin", "hold", "end", "clock"}
-    assert playing(specs, aged(node, 299)) == {"clock"}
+    assert playing(specs, aged(node, 280)) == {"clock"}
     for zero in (300, 420, 300 + last - 120):
         assert playing(specs, aged(node, zero + 1)) - {"clock"} == {"begin"}
         assert playing(specs, aged(node, zero + 1, state="over")) - {"clock"} == {"begin"}
-        assert playing(specs, aged(node, zero + 28, state="active")) - {"clock"} == {"hold"}
-        begun = aged(node, zero + 28, state="active")
+        assert playing(specs, aged(node, zero + 10, state="active")) - {"clock"} == {"hold"}
+        begun = aged(node, zero + 10, state="active")
         begun["spec"]["unschedulable"] = True
         assert playing(specs, begun) - {"clock"} == set()
         assert playing(specs, aged(node, zero + 31, state="active")) - {"clock"} == {"end"}
@@ -360,7 +360,7 @@ def test_the_clock_of_a_repeated_fault(tmp_path: Path) -> None:
     fault = f"{{name: f, fault: cordoned, {ON}, start: {{after: 5m}}, for: 30s, repeat: {{every: 2m, times: 3}}}}"
     done = rendered(tmp_path, NODES % 4 + f"faults: [{fault}]")
     clock, node = stages(done)["clock"], the(done, "Node", "a-1")
-    for age, expected in ((10, 300), (301, 330), (331, 420), (449, 450), (451, 540), (541, 570)):
+    for age, expected in ((10, 300), (301, 330), (331, 420), (430, 450), (451, 540), (541, 570)):
         thing = aged(node, age)
         (moment,) = results(clock["delay"]["durationFrom"]["expressionFrom"], thing)
         created = datetime.fromisoformat(thing["metadata"]["creationTimestamp"])
@@ -446,7 +446,7 @@ def test_a_node_that_is_to_go(tmp_path: Path) -> None:
     """At an age; at a moment of the calendar only those that were there before; by hand; and only then may KWOK delete any."""
     now = datetime.now(UTC)
     for start, age, expected in (
-        ("after: 5m", 299, {"clock"}),
+        ("after: 5m", 280, {"clock"}),
         ("after: 5m", 301, {"begin"}),
         (f"at: '{now.isoformat(timespec='seconds')}'", 60, {"begin"}),
         (f"at: '{(now - timedelta(minutes=5)).isoformat(timespec='seconds')}'", 60, set()),
