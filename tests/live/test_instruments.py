@@ -50,6 +50,10 @@ workloads:
   annotations: {kwok.x-k8s.io/usage-gpus: "1", kwok.x-k8s.io/usage-cpu: 500m, kwok.x-k8s.io/usage-memory: 1Gi}
   container: {resources: {cpu: 2, memory: 4Gi}}
 """
+LATENCIES = (
+    "scheduler_pod_scheduling_sli_duration_seconds_count",
+    'scheduler_scheduling_attempt_duration_seconds_count{result="scheduled"}',
+)
 MEMORY = (4 * 8 + 2 * 1) * 2**30
 CPUS = 4 * 4 + 2 * 0.5
 
@@ -78,8 +82,10 @@ def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFa
     with removing.applied(cluster, folder) as live:
         lists = [f"http://127.0.0.1:{cluster.port(each.name)}/discovery/prometheus" for each in live.controllers]
         with testing.prometheus(cluster, rules=rules(folder), lists=lists, every="1s") as server:
-            # A rate needs a counter that is there before: that of the first job's pod.
+            # A rate needs counters that are there before: those of the first job's pod.
             until(lambda: value(server, "kwokgen:pods_bound:total") >= 1, SECONDS, "bindings are counted")
+            for counter in LATENCIES:
+                until(lambda counter=counter: value(server, counter) >= 1, SECONDS, f"{counter} is scraped")
             until(lambda: len(server.ask("kwokgen_node_gpus")) == 5, SECONDS, "every node is scraped")
             before = value(server, "kwokgen:pods_bound:total")
             for job, count in JOBS.items():
