@@ -95,10 +95,13 @@ def is_cidr(text: str) -> bool:
 
 def is_resource(text: str) -> bool:
     """The name of a resource of a node: cpu, memory, …, or `domain/name`."""
-    pages = text.removeprefix("hugepages-")
+    pages = text.removeprefix(PAGES)
     return text in NATIVE_RESOURCES or (pages != text and is_quantity(pages)) or ("/" in text and is_key(text))
 
 
+PAGES = "hugepages-"
+QUOTAS = "requests."
+"""What a ResourceQuota calls a resource begins so, and the name of no resource that a container may ask for."""
 NATIVE_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 

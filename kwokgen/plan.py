@@ -19,7 +19,6 @@ from kwokgen.timeline import Moment, timeline
 OBJECTS_A_SECOND = 30
 """What one `kubectl apply` stream reaches on a loopback control plane of two cores: 70 at 1,000 nodes, at 10,000 37 on one machine and
 16 on another (bench/live/scale.py measures it)."""
-LEASE_RENEWALS = 4
 SECONDS_A_NODE = 10
 """How far apart the controller manager puts pods out of NotReady nodes, with 55 % of a zone's nodes Ready or more:
 https://kubernetes.io/docs/concepts/architecture/nodes/#rate-limits-on-eviction"""
@@ -68,7 +67,7 @@ def plan(rendered: Rendered) -> Plan:
             objects[kind] += number
     moments, arrivals = timeline(cluster), _arrivals(cluster, rendered.series)
     down = sum(moment.nodes for moment in moments if "Ready=False" in moment.what)
-    lease = cluster.controller.lease_seconds
+    renewal = cluster.controller.renewal_seconds
     return Plan(
         name=cluster.name,
         kubernetes=cluster.kubernetes.minor,
@@ -78,7 +77,7 @@ def plan(rendered: Rendered) -> Plan:
         bytes=_bytes(bundle),
         files=len(bundle.files),
         controllers=0 if cluster.controller.run == "existing" else cluster.controller.shards,
-        lease_writes=round(cluster.nodes * LEASE_RENEWALS / lease, 1) if lease else 0.0,
+        lease_writes=round(cluster.nodes / renewal, 1) if renewal else 0.0,
         apply_seconds=1
         + round((objects.total() - sum(one.rows for one in rendered.series if one.parts)) / OBJECTS_A_SECOND),
         arrivals=arrivals,

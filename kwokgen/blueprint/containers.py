@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwokgen.blueprint.scope import Data, quantities
+from kwokgen.formats import PAGES
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.taint import Taint
@@ -10,9 +11,9 @@ from kwokgen.model.workload import Container
 
 
 def container(item: Data, at: Place, extra: dict[str, str]) -> Container:
-    """A container with `extra` limits; extended resources are limits too."""
+    """A container with `extra` limits; what no node gives more of than it has is limited too: extended resources and huge pages."""
     requests = quantities(item.get("resources", {}), at.below("resources"))
-    limits = {name: value for name, value in requests.items() if "/" in name} | extra
+    limits = {name: value for name, value in requests.items() if "/" in name or name.startswith(PAGES)} | extra
     return Container(
         name=item["name"],
         image=item["image"],

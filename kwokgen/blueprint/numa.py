@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from kwokgen.blueprint.gpus import Bare
 from kwokgen.blueprint.scope import Data, Scope
+from kwokgen.formats import PAGES
 from kwokgen.model.amounts import shares, worth
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.place import Place
@@ -15,7 +16,6 @@ from kwokgen.model.pool import Machine, Numa
 
 WHOLE = ("ephemeral-storage", "pods")
 """Resources that are of no NUMA node."""
-PAGES = "hugepages-"
 ATTRIBUTE = "resource.kubernetes.io/numaNode"
 
 

@@ -154,8 +154,12 @@ def _controller(scope: Scope, spec: Data, at: Place, name: str, lives: dict[str,
     if run != "deployment" and "namespace" in item:
         message = f"with run: {run} nothing of the controller is in the cluster"
         scope.fail(where.key("namespace"), "controller", message, "leave out namespace")
-    lease = ceil(formats.milliseconds(item["nodeLeaseDuration"]) / 1000)
-    _leases(scope, where, lease, lives["nodes"])
+    lease, rest = divmod(formats.milliseconds(item["nodeLeaseDuration"]), 1000)
+    if rest:
+        message = f"{item['nodeLeaseDuration']} is not a whole number of seconds, in which KWOK counts leases"
+        scope.fail(where.pos("nodeLeaseDuration"), "controller", message, "such as 40s")
+    else:
+        _leases(scope, where, lease, lives["nodes"])
     return Controller(
         run=run,
         kwok=entries.kwok(fact),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kwokgen.formats import QUOTAS
 from kwokgen.model.claim import DeviceClass
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem, Related
@@ -13,7 +14,11 @@ SUMMARY = "An extended resource comes from one DeviceClass, and from no node bes
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
-    """Names that would be had twice: KEP-5004."""
+    """Names that no container may ask for, or that would be had twice: KEP-5004."""
+    for pool in cluster.pools:
+        if pool.gpus and pool.at.raw("gpus", "resource").startswith(QUOTAS):
+            message = f'"{pool.gpus.resource}" begins as a quota\'s name of a resource'
+            yield Problem(pool.at.pos("gpus", "resource"), ID, message, "such as example.com/gpu")
     seen: dict[str, DeviceClass] = {}
     for entry in cluster.device_classes:
         if entry.resource is None:
@@ -39,7 +44,7 @@ def _named_wrong(resource: str) -> str:
         return "has no domain"
     if resource.partition("/")[0].endswith("kubernetes.io"):
         return "is of a domain of Kubernetes' own"
-    return "begins as a quota's name of a resource" if resource.startswith("requests.") else ""
+    return "begins as a quota's name of a resource" if resource.startswith(QUOTAS) else ""
 
 
 def _counted(cluster: Cluster, entry: DeviceClass, resource: str) -> Iterator[Problem]:

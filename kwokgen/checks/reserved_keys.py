@@ -32,6 +32,8 @@ OF_QUEUES = {
     "kai": ("kai.scheduler/queue", "kai.scheduler/batch-min-member"),
 }
 """What says a job's queue, by the system."""
+OF_NAMESPACES = "kubernetes.io/metadata.name"
+OTHERS = {OF_NAMESPACES: "the API server", **dict.fromkeys(OF_JOBS, "the Job controller")}
 OF_NODES = ("kubernetes.io/hostname", "type", "kwok.x-k8s.io/node")
 
 
@@ -45,7 +47,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
             pos = pool.at.pos("annotations", "node.alpha.kubernetes.io/ttl")
             yield Problem(pos, ID, f'"{ttl}" is not a number of seconds', 'such as "0"')
     for namespace in cluster.namespaces:
-        yield from _reserved(namespace.at, "labels", namespace.labels, ())
+        yield from _reserved(namespace.at, "labels", namespace.labels, (OF_NAMESPACES,))
     for workload in cluster.workloads:
         queued = OF_QUEUES.get(cluster.queues.system.form, ()) if workload.queue else ()
         yield from _reserved(workload.at, "labels", workload.labels, (*OF_JOBS, *queued))
@@ -55,5 +57,5 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 def _reserved(at: Place, section: str, written: Mapping[str, str], more: tuple[str, ...]) -> Iterator[Problem]:
     for key in written:
         if key in (*OWN, *more) or key.startswith("kwokgen.io/"):
-            message = f'the {section.removesuffix("s")} "{key}" is set by {"the Job controller" if key in OF_JOBS else "kwokgen"}'
+            message = f'the {section.removesuffix("s")} "{key}" is set by {OTHERS.get(key, "kwokgen")}'
             yield Problem(at.key(section, key), ID, message, "leave it out")

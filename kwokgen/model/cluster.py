@@ -20,6 +20,9 @@ from kwokgen.model.workload import Workload
 SHARD_VALUES = 60
 """A node's shard label is its index modulo 60, whatever the number of controllers: a controller selects the values
 that leave its number when divided by theirs, so that neither a larger pool nor another controller changes a node."""
+LEASE_RENEWALS = 4
+"""How often KWOK renews a lease in its duration:
+https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/controllers/controller.go, renewInterval."""
 
 
 class Namespace(NamedTuple):
@@ -42,6 +45,11 @@ class Controller(NamedTuple):
     crd: bool
     lease_seconds: int
     at: Place
+
+    @property
+    def renewal_seconds(self) -> float:
+        """Between two renewals of a node's lease; 0 without leases."""
+        return self.lease_seconds / LEASE_RENEWALS
 
     def shard_values(self, shard: int) -> tuple[str, ...]:
         """The values of the shard label whose nodes belong to the controller `shard`."""
