@@ -9,12 +9,15 @@ from typing import NamedTuple
 from kwokgen.model.amounts import worth
 from kwokgen.model.claim import BY_CLASS, Claim, Request
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.fault import Fault
+from kwokgen.model.fault import Fault, Start
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
 from kwokgen.model.workload import Workload
 
 PODS = "pods"
+CLOSING = frozenset({"Ready", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
+"""Conditions of a node for which the node lifecycle controller keeps pods off. With MemoryPressure some clusters do not:
+https://github.com/kubernetes/kubernetes/blob/v1.37.0/plugin/pkg/admission/podtolerationrestriction/admission.go"""
 Ground = tuple[str, Mapping[str, int]]
 """A place, and how many nodes of each pool it has."""
 
@@ -111,4 +114,6 @@ def open_nodes(cluster: Cluster, pool: Pool) -> int:
 def _closes(fault: Fault) -> bool:
     step = fault.steps[0]
     tainted = step.taint is not None and step.taint.effect != "PreferNoSchedule"
-    return fault.start.sort == "birth" and (step.cordon or tainted)
+    said = any(condition.type in CLOSING for condition in step.conditions)
+    lasting = fault.start in (Start("birth"), Start("after")) and step.end is None
+    return lasting and (step.cordon or tainted or said)
