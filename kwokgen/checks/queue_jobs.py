@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from kwokgen.checks._quotas import HINT_OF_ALL, all_of, bounds, devices, has, room, taken, where
 from kwokgen.model.amounts import times, total, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.queue import Queue, Quota
-from kwokgen.model.quota import asked
+from kwokgen.model.quota import DEVICES
 from kwokgen.model.workload import Workload
-from kwokgen.problem import Pos, Problem, quoted
+from kwokgen.problem import Problem, quoted
 
 ID = "queue-job"
 SUMMARY = "A queue can let each of its jobs in, if all others wait"
@@ -51,24 +52,25 @@ def _plain_pods(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
     pods = 0
     sums: dict[str, Decimal] = defaultdict(Decimal)
     plain = [one for one in cluster.workloads if one.kind.bare and one.queue == queue.name and not one.arrival]
+    most = bounds(cluster, queue)
     for workload in plain if cluster.home(queue.name) else ():
         pods += workload.count * workload.pods
-        for name, each in asked(workload, cluster.queues.classes).items():
+        for name, each in taken(cluster, workload, queue).items():
             sums[name] += worth(each) * workload.count * workload.pods
-        over = next((name for name in sums if name in queue.total and sums[name] > worth(queue.total[name])), None)
+        over = next((name for name in sums if name in most and sums[name] > worth(most[name])), None)
         if over:
-            has = f"{pods} plain pods ask for {sums[over].normalize():f} {over} at once, it has {queue.total[over]}"
-            message = f'the quota of "{queue.name}" refuses some of them for good: {has}'
-            yield Problem(_pos(workload.at), ID, message, "make fewer, let them come by arrival, or make jobs of them")
+            why = f"{pods} plain pods ask for {sums[over].normalize():f} {over} at once, {has(cluster, queue, over)}"
+            message = f'the quota of "{queue.name}" refuses some of them for good: {why}'
+            yield Problem(where(workload.at), ID, message, "make fewer, let them come by arrival, or make jobs of them")
             return
 
 
-def _asked(cluster: Cluster, workload: Workload) -> list[Asked]:
+def _asked(cluster: Cluster, workload: Workload, queue: Queue) -> list[Asked]:
     """Of each role apart, since each may get nodes of another pool."""
     done = []
     for part in workload.parts:
         pods = part.parallelism if _whole(cluster, workload) else 1
-        amounts = {name: times(each, pods) for name, each in asked(part, cluster.queues.classes).items()}
+        amounts = {name: times(each, pods) for name, each in taken(cluster, part, queue).items()}
         done.append(Asked(pods, amounts, frozenset(pool.name for pool in part.pools), part.at))
     return done
 
@@ -88,17 +90,31 @@ def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[
     """Where a queue has one bound of a resource, whatever the pool."""
     if cluster.queues.system.form == "default" and not cluster.home(queue.name):
         return
-    bounds = queue.most if "borrow" in cluster.queues.system.words else queue.total
-    parts = _asked(cluster, workload)
-    for one in [_joined(parts, frozenset(), workload.at)] if _whole(cluster, workload) else parts:
+    most, parts = bounds(cluster, queue), _asked(cluster, workload, queue)
+    whole = [_joined([*parts, *_of_gang(cluster, workload)], frozenset(), workload.at)]
+    for one in whole if _whole(cluster, workload) else parts:
         for resource, wanted in one.amounts.items():
-            if resource in bounds and worth(wanted) > worth(bounds[resource]):
-                message = f"{one.who} for {wanted} {resource}, it has {bounds[resource]}"
-                yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {message}', HINT)
+            if resource in most and worth(wanted) > worth(most[resource]):
+                message = f"{one.who} for {wanted} {resource}, {has(cluster, queue, resource)}"
+                message = f'the queue "{queue.name}" never lets a job in: {message}'
+                yield Problem(where(one.at), ID, message, _hint(cluster, workload, resource))
 
 
-def _pos(at: Place) -> Pos:
-    return at.pos("queue") if at.raw("queue") else at.pos()
+def _of_gang(cluster: Cluster, workload: Workload) -> list[Asked]:
+    """What a ResourceQuota counts of a gang once, whatever its pods."""
+    if cluster.queues.system.form != "default":
+        return []
+    claims = {claim.name: claim for part in workload.parts for claim in part.claims if claim.of_gang}
+    amounts = {name: f"{count}" for name, count in devices(claims.values()).items()}
+    return [Asked(0, amounts, frozenset(), workload.at)] if amounts else []
+
+
+def _hint(cluster: Cluster, workload: Workload, resource: str) -> str:
+    if "borrow" in cluster.queues.system.words:
+        return HINT
+    claims = (claim for part in workload.parts for claim in part.claims if not claim.shared)
+    of_all = resource.endswith(DEVICES) and any(map(all_of, claims))
+    return HINT_OF_ALL if of_all else "raise the quota, or ask for less"
 
 
 def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem]:
@@ -107,14 +123,14 @@ def _job(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Problem
         short = [_short(cluster, one, queue, quota) for quota in quotas]
         if not quotas:
             message = f'the queue "{queue.name}" has no quota of {quoted(one.pools)}, and lets none of the jobs in'
-            yield Problem(_pos(one.at), ID, message, "give it one, or name pools that it has")
+            yield Problem(where(one.at), ID, message, "give it one, or name pools that it has")
         elif all(short):
-            yield Problem(_pos(one.at), ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', HINT)
+            yield Problem(where(one.at), ID, f'the queue "{queue.name}" never lets a job in: {short[0]}', HINT)
 
 
 def _groups(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[Asked]:
     """What must find room in one quota: all roles that are in one place, and those that have the same quota only."""
-    parts = _asked(cluster, workload)
+    parts = _asked(cluster, workload, queue)
     if not _whole(cluster, workload):
         yield from parts
     elif workload.placement:
@@ -138,21 +154,3 @@ def _short(cluster: Cluster, one: Asked, queue: Queue, quota: Quota) -> str:
         if worth(wanted) > most:
             return f'{one.who} for {wanted} {resource}, of "{quota.pool}" it has {most.normalize():f}'
     return ""
-
-
-def room(cluster: Cluster, queue: Queue, quota: Quota, resource: str) -> Decimal:
-    """The most that a queue can have of a pool, with what others lend it."""
-    own = worth(quota.all.get(resource, "0"))
-    borrows = quota.borrowed is None or worth(quota.borrowed.get(resource, "0"))
-    if queue.cohort is None or not borrows:
-        return own
-    lent = sum((worth(other.all.get(resource, "0")) for other in _lenders(cluster, queue, quota.pool)), Decimal(0))
-    return own + (lent if quota.borrowed is None else min(lent, worth(quota.borrowed[resource])))
-
-
-def _lenders(cluster: Cluster, queue: Queue, pool: str) -> Iterator[Quota]:
-    queues = cluster.queues
-    for other in queues.queues:
-        beside = other.cohort and queue.cohort and queues.above(other.cohort)[-1] == queues.above(queue.cohort)[-1]
-        if beside and other.lends and other.name != queue.name:
-            yield from (quota for quota in other.quotas if quota.pool == pool)
