@@ -43,6 +43,28 @@ OURS = {
 """Schemas that kwokgen ships, by group and kind."""
 KUBERNETES = "urn:kubernetes:"
 """Begins what they call a definition of Kubernetes."""
+_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+METADATA = {
+    "annotations": {"type": "object", "additionalProperties": _TEXT},
+    "creationTimestamp": _TEXT,
+    "deletionGracePeriodSeconds": _NUMBER,
+    "deletionTimestamp": _TEXT,
+    "finalizers": {"type": "array", "items": _TEXT},
+    "generateName": _TEXT,
+    "generation": _NUMBER,
+    "labels": {"type": "object", "additionalProperties": _TEXT},
+    "managedFields": {"type": "array", "items": {"type": "object"}},
+    "name": _TEXT,
+    "namespace": _TEXT,
+    "ownerReferences": {"type": "array", "items": {"type": "object"}},
+    "resourceVersion": _TEXT,
+    "selfLink": _TEXT,
+    "uid": _TEXT,
+}
+"""Of objects that others define, without a look into Kubernetes' definitions, which takes long.
+
+https://github.com/kubernetes/apimachinery/blob/v0.37.0/pkg/apis/meta/v1/types.go, ObjectMeta.
+"""
 Finding = tuple[tuple[str | int, ...], str]
 
 
@@ -79,7 +101,9 @@ def _validator(version: str, kind: str, minor: str) -> Any:
     from jsonschema import Draft202012Validator
 
     if (ours := OURS.get((version.rpartition("/")[0], kind))) is not None:
-        return Draft202012Validator(schemas.load(ours), registry=_lazily(minor))
+        meta = {"type": "object", "properties": METADATA, "additionalProperties": False}
+        whole = {"allOf": [schemas.load(ours), {"properties": {"metadata": meta}}]}
+        return Draft202012Validator(whole, registry=_lazily(minor))
     reference = _references(minor).get((version, kind))
     if reference is None:
         return None

@@ -15,8 +15,16 @@ POLICIES = ("backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes", "podFail
 """The fields of a JobSpec that say it, in its own words; a workload has them as well."""
 
 
+COUNTS = (
+    *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions"),
+    *("maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished"),
+)
+GENERATED = ("job-name", "batch.kubernetes.io/job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
+"""The labels that the API server gives to the pods of a Job, and selects them by."""
+
+
 class Finding(NamedTuple):
-    """What the API server refuses, or ignores, at a path below `spec`."""
+    """What the API server refuses, or ignores, at a path; `hint` is how to mend it."""
 
     path: tuple[str | int, ...]
     message: str
@@ -24,8 +32,11 @@ class Finding(NamedTuple):
 
 
 def findings(spec: Mapping[str, Any]) -> Iterator[Finding]:
-    """Everything that is wrong with the policies of a JobSpec."""
-    pod = spec["template"]["spec"]
+    """Everything that is wrong with the numbers and policies of a JobSpec, at paths below it."""
+    pod = spec["template"].get("spec", {})
+    for key in COUNTS:
+        if spec.get(key, 0) < 0:
+            yield Finding((key,), f"{spec[key]} is below 0", "leave it out, or write 0 or more")
     yield from _per_index(spec, pod.get("restartPolicy"))
     if "podFailurePolicy" not in spec:
         return
@@ -37,6 +48,22 @@ def findings(spec: Mapping[str, Any]) -> Iterator[Finding]:
         path = ("podFailurePolicy", "rules", index)
         for found in _rule(rule, containers, per_index="backoffLimitPerIndex" in spec):
             yield found._replace(path=(*path, *found.path))
+
+
+def selector_findings(spec: Mapping[str, Any], name: str) -> Iterator[Finding]:
+    """What is wrong with the selector of a JobSpec, which the API server writes itself: ValidateGeneratedSelector."""
+    labels = spec.get("selector", {}).get("matchLabels", {})
+    if not spec.get("manualSelector"):
+        if any(key not in GENERATED or (key.endswith("job-name") and value != name) for key, value in labels.items()):
+            hint = "leave the selector out, or write manualSelector: true and give the pods its labels"
+            yield Finding(("selector",), "the API server writes the selector of a Job", hint)
+        return
+    given = spec["template"].get("metadata", {}).get("labels", {})
+    if "selector" not in spec:
+        yield Finding(("manualSelector",), "there is no selector", "leave manualSelector out")
+    elif any(given.get(key) != value for key, value in labels.items()):
+        hint = "give them to spec.template.metadata.labels"
+        yield Finding(("selector",), "its pods have not the labels that it looks for", hint)
 
 
 def _per_index(spec: Mapping[str, Any], restart: str | None) -> Iterator[Finding]:

@@ -9,87 +9,11 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
+from kwokgen import patchfixed
 from kwokgen.emit import skeleton
 from kwokgen.model.cluster import Patch
 from kwokgen.problem import Problem, nearest, quoted
 from kwokgen.series import Document, Join, Run, Series, Shape, Slot, filled
-
-FIXED = (
-    ("apiVersion",),
-    ("kind",),
-    ("metadata", "name"),
-    ("metadata", "namespace"),
-    ("metadata", "labels", "app.kubernetes.io/managed-by"),
-    ("metadata", "labels", "app.kubernetes.io/instance"),
-)
-"""What makes an object itself, and part of its bundle."""
-FIXED_OF = {
-    "ResourceSlice": (
-        ("spec", "driver"),
-        ("spec", "nodeName"),
-        ("spec", "pool"),
-        ("spec", "allNodes"),
-        ("spec", "nodeSelector"),
-        ("spec", "perDeviceNodeSelection"),
-        ("metadata", "labels", "kwokgen.io/pool"),
-    ),
-    "AppWrapper": (("spec", "components"),),
-    "ConfigMap": (("data",),),
-    "Deployment": (("spec", "template", "spec", "affinity"),),
-    "Job": (("spec", "template", "spec", "affinity"), ("spec", "template", "spec", "tolerations"), ("spec", "tasks")),
-    "JobSet": (("spec", "replicatedJobs"),),
-    "LeaderWorkerSet": (
-        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate", "spec", "affinity"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate", "spec", "tolerations"),
-    ),
-    "RayCluster": (
-        ("spec", "headGroupSpec", "template", "spec", "affinity"),
-        ("spec", "headGroupSpec", "template", "spec", "tolerations"),
-        ("spec", "workerGroupSpecs"),
-    ),
-    "RayJob": (
-        ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "affinity"),
-        ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec", "tolerations"),
-        ("spec", "rayClusterSpec", "workerGroupSpecs"),
-        ("spec", "clusterSelector"),
-    ),
-    "Pod": (("spec", "affinity"), ("spec", "tolerations")),
-    "TrainJob": (("spec", "runtimeRef"), ("spec", "runtimePatches")),
-    "TrainingRuntime": (("spec", "template", "spec", "replicatedJobs"),),
-    "PyTorchJob": (
-        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "affinity"),
-        ("spec", "pytorchReplicaSpecs", "Master", "template", "spec", "tolerations"),
-        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "affinity"),
-        ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "tolerations"),
-    ),
-    "Node": (
-        ("status", "capacity"),
-        ("status", "allocatable"),
-        ("metadata", "labels", "kwokgen.io/pool"),
-        ("metadata", "labels", "kwokgen.io/shard"),
-        ("metadata", "labels", "kubernetes.io/hostname"),
-    ),
-}
-
-_LIST = "a list is replaced whole, and it keeps pods on the bundle's nodes"
-ELSEWHERE = {
-    ("spec", "clusterSelector"): "the cluster of its own is on the bundle's nodes",
-    ("spec", "runtimeRef"): "the runtime of its own keeps pods on the bundle's nodes",
-    ("spec", "runtimePatches"): "the runtime of its own keeps pods on the bundle's nodes: patch that",
-    ("spec", "components"): _LIST,
-    ("spec", "replicatedJobs"): _LIST,
-    ("spec", "tasks"): _LIST,
-    ("spec", "template", "spec", "replicatedJobs"): _LIST,
-    ("spec", "workerGroupSpecs"): _LIST,
-    ("spec", "rayClusterSpec", "workerGroupSpecs"): _LIST,
-    ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
-    ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
-    ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
-    ("status", "allocatable"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
-    ("data",): "the controllers are restarted for what the blueprint says only: write controller and lifecycles there",
-}
-"""Where to change what a patch cannot; for all others it follows from the blueprint."""
 
 
 def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
@@ -101,7 +25,7 @@ def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[S
     done = tuple(series)
     for patch in patches:
         # What replaces a whole mapping changes several of its keys, and is one mistake.
-        fixed = {problem.pos: problem for problem in _fixed(patch)}.values()
+        fixed = {problem.pos: problem for problem in patchfixed.problems(patch, done)}.values()
         problems += fixed
         if not fixed:
             work = _Patching(patch)
@@ -133,29 +57,6 @@ def means(patch: Patch, pool: str | None, document: Document) -> bool:
         and {key: meta.get("labels", {}).get(key) for key in patch.labels} == dict(patch.labels)
         and (patch.name is None or fnmatchcase(meta["name"], patch.name))
     )
-
-
-def _fixed(patch: Patch) -> Iterator[Problem]:
-    for path in (*FIXED, *FIXED_OF.get(patch.kind, ())):
-        if _written(patch.merge, path):
-            dotted = ".".join(path)
-            # Pods are at the end of paths of several beginnings.
-            known = (ELSEWHERE[end] for end in (path, ("spec", "template", *path[-2:])) if end in ELSEWHERE)
-            hint = next(known, "what an object is called, and whose it is, follows from the blueprint")
-            yield Problem(
-                patch.at.key("merge", *path), "patch", f"a patch cannot change {dotted} of a {patch.kind}", hint
-            )
-
-
-def _written(merge: Any, path: tuple[str, ...]) -> bool:
-    """Whether a merge reaches a path, also by removing or replacing what holds it."""
-    for key in path:
-        if not isinstance(merge, Mapping):
-            return True
-        if key not in merge:
-            return False
-        merge = merge[key]
-    return True
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from kwokgen import apirules, apischema, devicerules, resources
+from kwokgen import apirules, apischema, devicerules, metarules, resources
 from kwokgen.conform import shortened
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
@@ -16,7 +16,7 @@ from kwokgen.problem import Pos, Problem, Related
 from kwokgen.series import Document, Join, Run, Series, Slot, filled
 
 Path = tuple[str | int, ...]
-Finding = tuple[Path, str]
+Finding = apirules.Finding
 OPAQUE = ("opaque", "parameters")
 """What is a driver's, and may be anything."""
 
@@ -27,8 +27,10 @@ def verify(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     for one in series:
         for rows in _rows(one):
-            problems += [_problem(blame, one, row, finding) for row, finding in _found(cluster, rows)]
-            problems += [problem for row in rows for problem in _large(one, row)]
+            found = list(_found(cluster, rows))
+            problems += [_problem(blame, one, row, finding) for row, finding in found]
+            # The annotations of an object that is wrong may be anything.
+            problems += [problem for row in rows if not found for problem in _large(one, row)]
     return (*problems, *_twice(series))
 
 
@@ -51,7 +53,7 @@ def _found(cluster: Cluster, rows: Sequence[Document]) -> Iterator[tuple[Documen
 def _large(series: Series, document: Document) -> Iterator[Problem]:
     """Client-side apply keeps the object in an annotation, which has a limit."""
     if not apirules.fits_an_annotation(document):
-        message = f"{document['kind']} {document['metadata']['name']} has more than {apirules.MOST_ANNOTATIONS} bytes"
+        message = f"{document['kind']} {document['metadata']['name']} has more than {metarules.MOST_ANNOTATIONS} bytes"
         hint = "kubectl apply needs --server-side for it, as the bundle's README says"
         yield Problem(series.at.pos(), "large-object", message, hint, "warning")
 
@@ -83,17 +85,18 @@ def _said(value: Any) -> Any:
 
 
 def _problem(blame: _Blame, series: Series, document: Document, finding: Finding) -> Problem:
-    path, message = finding
+    path, message, *hints = finding
+    hint = "".join(hints)
     name = f"{document['kind']} {document['metadata'].get('name', '')}"
     dotted = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     text = f"{shortened(name)}: {dotted}: {message}" if dotted else f"{shortened(name)}: {message}"
     patch = blame.patch(series, document, path)
     if patch:
-        return Problem(_deepest(patch.at, path, message), "refused", text, related=(_asked(series.at.pos()),))
+        return Problem(_deepest(patch.at, path, message), "refused", text, hint, related=(_asked(series.at.pos()),))
     # A module, or the catalogue file of a template.
     by = series.by if series.by.endswith(".yaml") else series.by.replace(".", "/") + ".py"
     writer = Related(Pos(by), "wrote the object")
-    return Problem(series.at.pos(), "refused", text, related=(writer,))
+    return Problem(series.at.pos(), "refused", text, hint, related=(writer,))
 
 
 def _asked(pos: Pos) -> Related:
@@ -120,7 +123,7 @@ class _Blame:
         """What is wrong at a place without any patch."""
         if pos not in self.before:
             rows = (rows for one in resources.build(self.cluster) if one.at.pos() == pos for rows in _rows(one))
-            self.before[pos] = {path for each in rows for _, (path, _) in _found(self.cluster, each)}
+            self.before[pos] = {found[0] for each in rows for _, found in _found(self.cluster, each)}
         return self.before[pos]
 
 
