@@ -59,11 +59,9 @@ def _size(document: Document) -> Iterator[Finding]:
 
 def fits_an_annotation(document: Document) -> bool:
     """Whether kubectl's client-side apply can keep the object, in an annotation beside its own."""
-    own = document["metadata"].get("annotations", {})
-    return (
-        bytes_of(document) + sum(len(key) + len(value.encode()) for key, value in own.items())
-        <= metarules.MOST_ANNOTATIONS
-    )
+    own = document["metadata"].get("annotations") or {}
+    kept = sum(len(key) + len((value or "").encode()) for key, value in own.items())
+    return bytes_of(document) + kept <= metarules.MOST_ANNOTATIONS
 
 
 def bytes_of(document: Document) -> int:
@@ -85,26 +83,27 @@ def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
 
 
 def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
-    spec, name = document["spec"], document["metadata"]["name"]
-    pod = spec["template"].get("spec", {})
+    spec, name = document.get("spec", {}), document["metadata"]["name"]
+    policy = spec.get("template", {}).get("spec", {}).get("restartPolicy", "Always")
     if spec.get("completionMode") == "Indexed":
         longest = f"{name}-{spec.get('completions', 1) - 1}"
         if len(longest) > 63:
             yield ("metadata", "name"), f'"{longest}" has {len(longest)} characters, the host name of a pod may have 63'
-    if pod.get("restartPolicy") not in {"Never", "OnFailure"}:
+    if policy not in {"Never", "OnFailure"}:
         path = ("spec", "template", "spec", "restartPolicy")
-        yield path, f'"{pod.get("restartPolicy")}" is not Never or OnFailure'
+        yield path, f'"{policy}" is not Never or OnFailure'
     for found in (*jobrules.findings(spec), *jobrules.selector_findings(spec, name)):
         yield found._replace(path=("spec", *found.path))
 
 
 def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec."""
-    spec = document["spec"]
-    labels = spec["template"].get("metadata", {}).get("labels", {})
-    if any(labels.get(key) != value for key, value in spec["selector"].get("matchLabels", {}).items()):
+    spec = document.get("spec", {})
+    template, selector = spec.get("template", {}), spec.get("selector", {})
+    labels = template.get("metadata", {}).get("labels", {})
+    if any(labels.get(key) != value for key, value in selector.get("matchLabels", {}).items()):
         yield ("spec", "selector"), "its pods have not the labels that it looks for"
-    policy = spec["template"].get("spec", {}).get("restartPolicy", "Always")
+    policy = template.get("spec", {}).get("restartPolicy", "Always")
     if policy != "Always":
         yield ("spec", "template", "spec", "restartPolicy"), f'"{policy}" is not Always'
 
@@ -117,8 +116,9 @@ def _plain_pod(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]
 
 def _priority_class(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/scheduling/validation/validation.go, ValidatePriorityClass."""
-    if document["value"] > HIGHEST_PRIORITY and not document["metadata"]["name"].startswith("system-"):
-        message = f"{document['value']} is above {HIGHEST_PRIORITY}, what is higher is the system's"
+    value = document.get("value", 0)
+    if value > HIGHEST_PRIORITY and not document["metadata"]["name"].startswith("system-"):
+        message = f"{value} is above {HIGHEST_PRIORITY}, what is higher is the system's"
         yield jobrules.Finding(("value",), message, f"write at most {HIGHEST_PRIORITY}")
 
 

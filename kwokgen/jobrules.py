@@ -33,15 +33,20 @@ class Finding(NamedTuple):
 
 def findings(spec: Mapping[str, Any]) -> Iterator[Finding]:
     """Everything that is wrong with the numbers and policies of a JobSpec, at paths below it."""
-    pod = spec["template"].get("spec", {})
+    pod = spec.get("template", {}).get("spec", {})
+    # https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy has what the server fills in.
+    restart = pod.get("restartPolicy", "Always")
     for key in COUNTS:
         if spec.get(key, 0) < 0:
             yield Finding((key,), f"{spec[key]} is below 0", "leave it out, or write 0 or more")
-    yield from _per_index(spec, pod.get("restartPolicy"))
+    # Without both the server makes both 1.
+    if spec.get("completionMode") == "Indexed" and "completions" not in spec and "parallelism" in spec:
+        yield Finding(("completions",), "a job with completionMode: Indexed has completions", "write completions")
+    yield from _per_index(spec, restart)
     if "podFailurePolicy" not in spec:
         return
-    if pod.get("restartPolicy") != "Never":
-        message = f"pods that restart their containers ({pod.get('restartPolicy')}) have no podFailurePolicy"
+    if restart != "Never":
+        message = f"pods that restart their containers ({restart}) have no podFailurePolicy"
         yield Finding(("podFailurePolicy",), message, "write restartPolicy: Never")
     containers = [each["name"] for section in ("containers", "initContainers") for each in pod.get(section, ())]
     for index, rule in enumerate(spec["podFailurePolicy"].get("rules", ())):
@@ -58,7 +63,7 @@ def selector_findings(spec: Mapping[str, Any], name: str) -> Iterator[Finding]:
             hint = "leave the selector out, or write manualSelector: true and give the pods its labels"
             yield Finding(("selector",), "the API server writes the selector of a Job", hint)
         return
-    given = spec["template"].get("metadata", {}).get("labels", {})
+    given = spec.get("template", {}).get("metadata", {}).get("labels", {})
     if "selector" not in spec:
         yield Finding(("manualSelector",), "there is no selector", "leave manualSelector out")
     elif any(given.get(key) != value for key, value in labels.items()):
@@ -66,7 +71,7 @@ def selector_findings(spec: Mapping[str, Any], name: str) -> Iterator[Finding]:
         yield Finding(("selector",), "its pods have not the labels that it looks for", hint)
 
 
-def _per_index(spec: Mapping[str, Any], restart: str | None) -> Iterator[Finding]:
+def _per_index(spec: Mapping[str, Any], restart: str) -> Iterator[Finding]:
     most = spec.get("maxFailedIndexes")
     if "backoffLimitPerIndex" not in spec:
         if most is not None:

@@ -47,7 +47,7 @@ def _rows(series: Series) -> Iterator[list[Document]]:
 def _found(cluster: Cluster, rows: Sequence[Document]) -> Iterator[tuple[Document, Finding]]:
     found = [(row, finding) for row in rows for finding in _findings(cluster, row)]
     # The rules of a pool read slices that are right.
-    yield from found or devicerules.pool_findings(rows)
+    yield from found or devicerules.pool_findings([_said(row) for row in rows])
 
 
 def _large(series: Series, document: Document) -> Iterator[Problem]:
