@@ -92,7 +92,7 @@ ELSEWHERE = {
 def problems(patch: Patch, series: Sequence[Series]) -> Iterator[Problem]:
     """What a patch says and may not, one for each path."""
     for path in _paths(patch.kind, series):
-        if _written(patch.merge, path):
+        if written(patch.merge, path):
             dotted = ".".join(path)
             # Pods are at the end of paths of several beginnings.
             known = (ELSEWHERE[end] for end in (path, ("spec", "template", *path[-2:])) if end in ELSEWHERE)
@@ -114,7 +114,7 @@ def _paths(kind: str, series: Sequence[Series]) -> Iterator[tuple[str, ...]]:
         yield from FIXED_OF_GROUP[group, kind]
 
 
-def _written(merge: Any, path: tuple[str, ...]) -> bool:
+def written(merge: Any, path: Sequence[str | int]) -> bool:
     """Whether a merge reaches a path, also by removing or replacing what holds it."""
     for key in path:
         if not isinstance(merge, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kwokgen import checks, patches, resources, stagenames
+from kwokgen import checks, claimnames, patches, resources, stagenames
 from kwokgen.blueprint import resolve, shape, source, trace, variants
 from kwokgen.catalog import Catalog
 from kwokgen.model.cluster import Cluster
@@ -88,7 +88,7 @@ def objects(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:
         problems = (*problems, *stagepatches.check(cluster, series))
     if errors(problems):
         raise KwokgenError(*problems)
-    return series, problems
+    return series, (*problems, *claimnames.check(cluster, series))
 
 
 def _patched(cluster: Cluster) -> tuple[tuple[Series, ...], tuple[Problem, ...]]:

@@ -52,14 +52,20 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 def findings(document: Document) -> Iterator[Finding]:
     """What is wrong with the pods of an object."""
+    for path, template in templates(document):
+        # The metadata of a Pod is that of the object.
+        meta = template.get("metadata", {}) if path else {}
+        yield from _at((*path, "metadata"), metarules.findings(meta))
+        # Controllers of other groups add volumes to the pods that they make.
+        closed = "." not in document["apiVersion"].rpartition("/")[0]
+        yield from _at((*path, "spec"), _pod(template.get("spec", {}), closed=closed))
+
+
+def templates(document: Document) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The pod templates of an object, each with its path; a Pod is one itself."""
     group = document["apiVersion"].rpartition("/")[0]
     for steps in WHERE.get((group, document["kind"]), ()):
-        for path, template in _below(document, steps, ()):
-            # The metadata of a Pod is that of the object.
-            meta = template.get("metadata", {}) if path else {}
-            yield from _at((*path, "metadata"), metarules.findings(meta))
-            # Controllers of other groups add volumes to the pods that they make.
-            yield from _at((*path, "spec"), _pod(template.get("spec", {}), closed="." not in group))
+        yield from _below(document, steps, ())
 
 
 def _below(value: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -47,7 +47,7 @@ def _rows(series: Series) -> Iterator[list[Document]]:
 def _found(cluster: Cluster, rows: Sequence[Document]) -> Iterator[tuple[Document, Finding]]:
     found = [(row, finding) for row in rows for finding in _findings(cluster, row)]
     # The rules of a pool read slices that are right.
-    yield from found or devicerules.pool_findings([_said(row) for row in rows])
+    yield from found or devicerules.pool_findings([said(row) for row in rows])
 
 
 def _large(series: Series, document: Document) -> Iterator[Problem]:
@@ -61,10 +61,10 @@ def _large(series: Series, document: Document) -> Iterator[Problem]:
 def _findings(cluster: Cluster, document: Document) -> Iterable[Finding]:
     empty = tuple((path, "null in a list takes nothing away: leave the key out") for path in _nulls(document, ()))
     # To the server a key without a value is not there: https://pkg.go.dev/encoding/json#Unmarshal
-    said = _said(document)
-    found = empty or tuple(apischema.findings(said, cluster.kubernetes.minor))
+    present = said(document)
+    found = empty or tuple(apischema.findings(present, cluster.kubernetes.minor))
     # The rules read fields that only an object of the right shape has.
-    return found or tuple(apirules.findings(said, cluster.kubernetes))
+    return found or tuple(apirules.findings(present, cluster.kubernetes))
 
 
 def _nulls(value: Any, path: Path, *, listed: bool = False) -> Iterator[Path]:
@@ -78,10 +78,11 @@ def _nulls(value: Any, path: Path, *, listed: bool = False) -> Iterator[Path]:
             yield from _nulls(below, (*path, index), listed=True)
 
 
-def _said(value: Any) -> Any:
+def said(value: Any) -> Any:
+    """A document without the keys that have no value."""
     if isinstance(value, dict):
-        return {key: _said(below) for key, below in value.items() if below is not None}
-    return [_said(below) for below in value] if isinstance(value, list) else value
+        return {key: said(below) for key, below in value.items() if below is not None}
+    return [said(below) for below in value] if isinstance(value, list) else value
 
 
 def _problem(blame: _Blame, series: Series, document: Document, finding: Finding) -> Problem:
