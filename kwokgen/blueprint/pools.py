@@ -165,12 +165,9 @@ def _with_resource(scope: Scope, machine: Machine, gpus: Gpus | None, item: Data
     if item["expose"] != "extended-resource":
         return machine
     if gpus.resource is None:
-        scope.fail(
-            at.pos("expose"),
-            "gpus",
-            "the driver names no extended resource",
-            "add gpus.resource, such as example.com/gpu",
-        )
+        if scope.intact(at.below("gpus")):
+            hint = "add gpus.resource, such as example.com/gpu"
+            scope.fail(at.pos("expose"), "gpus", "the driver names no extended resource", hint)
         return machine
     extra = {gpus.resource: str(gpus.counted)}
     return machine._replace(capacity=dict(machine.capacity) | extra, allocatable=dict(machine.allocatable) | extra)
