@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
+from typing import NamedTuple
 
+from kwokgen.conform import shortened
 from kwokgen.model.place import Entry, Node
 from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 
 COLUMNS = ("arrival", "duration", "gpus", "pods")
 """`pods` may be missing; whatever else a file has is not read."""
 NEEDED = COLUMNS[:3]
-Text = Callable[[str], str]
+CELL = re.compile(r'(?:^|,)\s*(?P<text>"(?:[^"]|"")*"[^,]*|[^,]*)')
+OTHERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What parts columns elsewhere."""
+Text = Callable[[str, str], str]
+"""What a file holds: its name as it is written, and the file that names it."""
 
 
 def put_in(blueprint: Node, text: Text) -> Node:
-    """The tree with every trace that is a file's name read; `text` is what a file holds.
+    """The tree with every trace that is a file's name read.
 
     Raises KwokgenError for every file that cannot be read as a trace.
     """
@@ -48,54 +54,110 @@ def _read(item: Node, text: Text) -> Node:
     written = item.child("trace")
     if written is None or not isinstance(written.value, str | dict):
         return item
-    file = written.value if isinstance(written.value, str) else (written.child("file") or written).value
-    if not isinstance(file, str):
+    named = written if isinstance(written.value, str) else (written.child("file") or written)
+    if not isinstance(named.value, str):
         return item
-    path = str(PurePath(written.pos.file).parent / file)
+    path = str(PurePath(named.pos.file).parent / named.value)
     try:
-        lines = text(path).splitlines()
+        lines = text(named.value, named.pos.file).splitlines()
     except KwokgenError as error:
-        raise KwokgenError(Problem(written.pos, "trace", f"{path}: {error.problems[0].message}")) from None
-    return _with(item, "trace", Node(written.pos, tuple(_rows(path, lines, _names(written)))))
+        said = error.problems[0]
+        raise KwokgenError(Problem(named.pos, "trace", f"{path}: {said.message}", said.hint)) from None
+    return _with(item, "trace", Node(written.pos, _rows(path, lines, _names(written))))
 
 
 def _names(written: Node) -> Mapping[str, str]:
     """What the file calls each column."""
     columns = written.child("columns")
     own = columns.plain() if columns else {}
-    return {column: str(own.get(column, column)) for column in COLUMNS}
+    return {column: str(own.get(column, column)).strip() for column in COLUMNS}
 
 
-def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> Iterator[Node]:
+class _Cell(NamedTuple):
+    """What stands between two commas, without blanks and quotes around it; `at` is its column, from 1."""
+
+    text: str
+    at: int
+
+
+def _cells(line: str) -> list[_Cell]:
+    return [_cell(found["text"].rstrip(), found.start("text") + 1) for found in CELL.finditer(line)]
+
+
+def _cell(text: str, at: int) -> _Cell:
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        return _Cell(text[1:-1].replace('""', '"').strip(), at + 1)
+    return _Cell(text, at)
+
+
+def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[Node, ...]:
     """A mapping a line.
 
-    Raises KwokgenError when the first line does not name the columns.
+    Raises KwokgenError when the first line does not name the columns, and for every line that has not as many.
     """
-    head = next(csv.reader(lines[:1]), [])
+    first = lines[0] if lines else ""
+    places = _places(path, first, names)
+    number, problems, done = len(_cells(first)), list[Problem](), list[Node]()
+    for index, line in enumerate(lines[1:], start=2):
+        cells = _cells(line)
+        if line.strip() and len(cells) != number:
+            problems.append(_uneven(path, index, line, cells, number))
+        elif line.strip():
+            done.append(_row(path, index, line, {column: cells[place] for column, place in places.items()}))
+    if problems:
+        raise KwokgenError(*problems)
+    return tuple(done)
+
+
+def _places(path: str, first: str, names: Mapping[str, str]) -> dict[str, int]:
+    """Which cell each column is."""
+    head = [cell.text for cell in _cells(first)]
     for column in NEEDED:
         if names[column] not in head:
-            message = f'no column "{names[column]}". available: {quoted(head)}' if head else "no line names the columns"
-            near = nearest(names[column], head)
-            hint = f'did you mean "{near}"? (columns: {{{column}: {near}}})' if near else "the first line names them"
-            raise KwokgenError(Problem(_pos(path, 1, lines[0] if lines else "", 0, ""), "trace", message, hint))
-    places = {column: head.index(name) for column, name in names.items() if name in head}
-    for number, line in enumerate(lines[1:], start=2):
-        if line.strip():
-            yield _row(path, number, line, places)
+            raise KwokgenError(Problem(_pos(path, 1, first, 1, ""), "trace", *_missing(column, names[column], head)))
+    for cell in _cells(first):
+        if cell.text in names.values() and head.count(cell.text) > 1:
+            message = f'{head.count(cell.text)} columns are named "{cell.text}"'
+            hint = "give the one that is not meant another name"
+            raise KwokgenError(Problem(_pos(path, 1, first, cell.at, cell.text), "trace", message, hint))
+    return {column: head.index(name) for column, name in names.items() if name in head}
 
 
-def _row(path: str, number: int, line: str, places: Mapping[str, int]) -> Node:
-    fields = next(csv.reader([line]))
-    start = _pos(path, number, line, 0, line)
+def _missing(column: str, name: str, head: Sequence[str]) -> tuple[str, str]:
+    """What is said of a column that is not there, and the hint."""
+    if not any(head):
+        return "no line names the columns", "the first line names them"
+    message = f'no column "{shortened(name)}". available: {quoted(map(shortened, head))}'
+    other = next((mark for mark in OTHERS if len(head) == 1 and mark in head[0]), "")
+    if other:
+        return message, f"commas part the columns, not {OTHERS[other]}"
+    near = nearest(name, head)
+    written = json.dumps(near, ensure_ascii=False)
+    return (
+        message,
+        f"did you mean {written}? (columns: {{{column}: {written}}})" if near else "the first line names them",
+    )
+
+
+def _uneven(path: str, number: int, line: str, cells: Sequence[_Cell], wanted: int) -> Problem:
+    more = cells[wanted] if len(cells) > wanted else cells[0]
+    message = f"{len(cells)} fields, where the first line names {wanted} columns"
+    hint = (
+        'write a comma within a field in quotes, as "1,5"'
+        if len(cells) > wanted
+        else "a field may be empty, but has its comma"
+    )
+    return Problem(_pos(path, number, line, more.at, more.text), "trace", message, hint)
+
+
+def _row(path: str, number: int, line: str, cells: Mapping[str, _Cell]) -> Node:
     entries: dict[str, Entry] = {}
-    for column, place in places.items():
-        # A line that is too short misses its last columns, which the schema says.
-        if place < len(fields) and fields[place].strip():
-            field = fields[place].strip()
-            before = line.find(field, sum(map(len, fields[:place])) + place)
-            pos = _pos(path, number, line, max(0, before), field)
-            entries[column] = Entry(pos, Node(pos, _value(field), field))
-    return Node(start, entries)
+    for column, cell in cells.items():
+        # A field that is empty is one that is missing, which the schema says.
+        if cell.text:
+            pos = _pos(path, number, line, cell.at, cell.text)
+            entries[column] = Entry(pos, Node(pos, _value(cell.text), cell.text))
+    return Node(_pos(path, number, line, 1, line), entries)
 
 
 def _value(field: str) -> int | float | str:
@@ -104,5 +166,5 @@ def _value(field: str) -> int | float | str:
     return float(field) if re.fullmatch(r"[0-9]{1,15}\.[0-9]{1,15}", field) else field
 
 
-def _pos(path: str, line: int, excerpt: str, before: int, text: str) -> Pos:
-    return Pos(path, line, before + 1, excerpt[:400], max(1, len(text)))
+def _pos(path: str, line: int, excerpt: str, column: int, text: str) -> Pos:
+    return Pos(path, line, column, excerpt[:400], max(1, len(text)))

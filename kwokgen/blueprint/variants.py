@@ -90,6 +90,11 @@ def _name(node: Node) -> str | None:
     return name.value if name and isinstance(name.value, str) else None
 
 
+def is_argument(file: str) -> bool:
+    """Whether it is what the places of a `--set` argument have for a file."""
+    return re.fullmatch(r"--set\[[0-9]+\]", file) is not None
+
+
 def assigned(base: Node, arguments: Sequence[str]) -> Node:
     """The tree with every `path=value` of `arguments`, left to right; paths start below `spec`.
 

@@ -1,5 +1,6 @@
 """Traces from files: each value at its own line and column, and the jobs that they are."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from kwokgen.pipeline import Rendered, render
 from kwokgen.plan import plan
 from kwokgen.problem import KwokgenError
 from kwokgen.series import filled
+from tests.unit.rendering import problems
 
 ROOT = Path(__file__).parents[2]
 HEAD = """\
@@ -80,7 +82,13 @@ def test_overlays_find_their_own_files(tmp_path: Path) -> None:
         ("", "jobs.csv:1:1", "no line names the columns"),
         ("arrival,duration,gpus\n0,5,8\n0,soon,8\n", "jobs.csv:3:3", '"duration" must be a number'),
         ('arrival,duration,gpus\n"0","5","1,5"\n', "jobs.csv:2:10", '"gpus" must be an integer'),
-        ("arrival,duration,gpus\n0,5\n", "jobs.csv:2:1", 'missing key "gpus"'),
+        ("arrival,duration,gpus\n0,5\n", "jobs.csv:2:1", "2 fields, where the first line names 3 columns"),
+        ("arrival,duration,gpus\n0,5,8\n5,5,1,9\n", "jobs.csv:3:7", "4 fields, where the first line names 3 columns"),
+        ("arrival,duration,gpus\n0,5,1,5\n", "jobs.csv:2:7", "4 fields, where"),
+        ("arrival,duration,gpus\n0,5,\n", "jobs.csv:2:1", 'missing key "gpus"'),
+        ("arrival, duration, gpus\n5,  5,  13\n", "jobs.csv:2:9", "13 GPUs are not 2 equal parts"),
+        ("arrival, gpus, duration, gpus\n0,5,8,8\n", "jobs.csv:1:10", '2 columns are named "gpus"'),
+        ('arrival,duration,gpus\n0,5,"8\n', "jobs.csv:2:5", '"gpus" must be an integer'),
         ("arrival,duration,gpus\n0,5,13\n", "jobs.csv:2:5", "13 GPUs are not 2 equal parts"),
         ("arrival,duration,gpus\n-3,5,8\n", "jobs.csv:2:1", '"arrival" must be a number'),
     ],
@@ -90,6 +98,89 @@ def test_mistakes_have_their_line(tmp_path: Path, text: str, place: str, message
         read(tmp_path, text)
     (problem, *_) = refused.value.problems
     assert (str(problem.pos).removeprefix(f"{tmp_path}/"), message) == (place, problem.message[: len(message)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "arrival, duration, gpus\n0, 5, 8\n",
+        ' "arrival" ,duration\t,gpus\n "0" , "5", 8 \n',
+        "gpus,duration,x,x,arrival\n8,5,,,0\n",
+    ],
+)
+def test_blanks_and_what_is_not_read_do_not_count(tmp_path: Path, text: str) -> None:
+    assert jobs(read(tmp_path, text)) == {"replay-1x8-0": ("waves/0000000.yaml", 1, "5")}
+
+
+def test_every_line_that_is_uneven_is_told(tmp_path: Path) -> None:
+    found = problems(lambda: read(tmp_path, "arrival,duration,gpus\n0,5\n0,5,8\n0,5,8,\n"))
+    assert [(problem.pos.line, problem.hint) for problem in found] == [
+        (2, "a field may be empty, but has its comma"),
+        (4, 'write a comma within a field in quotes, as "1,5"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "hint"),
+    [
+        ("arrival;duration;gpus", "commas part the columns, not semicolons"),
+        ("arrival\tduration\tgpus", "commas part the columns, not tabs"),
+        ("arrival,duration,GPUs: all", 'did you mean "GPUs: all"? (columns: {gpus: "GPUs: all"})'),
+        ("arrival,duration,workers", "the first line names them"),
+    ],
+)
+def test_hints_of_a_first_line(tmp_path: Path, head: str, hint: str) -> None:
+    [found] = problems(lambda: read(tmp_path, f"{head}\n0,5,8\n"))
+    assert found.hint == hint
+
+
+def test_the_hint_of_a_column_works(tmp_path: Path) -> None:
+    columns = '{file: jobs.csv, columns: {gpus: "GPUs: all"}}'
+    assert jobs(read(tmp_path, "arrival,duration,GPUs: all\n0,5,8\n", columns))
+
+
+WAYS_OUT = {
+    "/etc/passwd": "/etc/passwd: the path is absolute",
+    "../jobs.csv": "the path leads out of the folder",
+    "in/../../jobs.csv": "the path leads out of the folder",
+    "link.csv": "a link on the way leads out of the folder",
+    "linked/jobs.csv": "a link on the way leads out of the folder",
+    "pipe.csv": "cannot read the file: not a regular file",
+    "in": "cannot read the file: is a directory",
+    '"a\\0b"': "cannot read the file: not a file name",
+}
+
+
+@pytest.mark.parametrize("name", WAYS_OUT)
+def test_names_do_not_lead_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    """A blueprint may be a stranger's: nothing of other files is shown, and nothing is waited for."""
+    folder = tmp_path / "case"
+    (folder / "in").mkdir(parents=True)
+    (tmp_path / "jobs.csv").write_text("secret\n", encoding="utf-8")
+    (folder / "link.csv").symlink_to(tmp_path / "jobs.csv")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.csv")
+    [found] = problems(lambda: read(folder, "", name))
+    assert (found.pos.line, found.pos.column, found.code) == (7, 48, "trace")
+    assert WAYS_OUT[name] in found.message
+    assert "secret" not in found.message
+
+
+def test_names_may_lead_about_within_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link.csv").symlink_to(tmp_path / "jobs.csv")
+    (tmp_path / "other").symlink_to(tmp_path, target_is_directory=True)
+    assert jobs(read(tmp_path / "other", "arrival,duration,gpus\n0,5,8\n", "in/../in/link.csv"))
+
+
+@pytest.mark.parametrize("name", ["trace", "trace.file"])
+def test_a_trace_of_an_argument_may_stand_anywhere(tmp_path: Path, name: str) -> None:
+    """Whoever writes the command line names files of their own, as of overlays."""
+    (tmp_path / "jobs.csv").write_text("arrival,duration,gpus\n0,5,8\n", encoding="utf-8")
+    (tmp_path / "case").mkdir()
+    file = tmp_path / "case" / "case.yaml"
+    file.write_text(HEAD.replace("TRACE", "{file: none.csv}"), encoding="utf-8")
+    assert jobs(render(str(file), sets=[f"workloads.replay.{name}={tmp_path}/jobs.csv"]))
 
 
 def test_a_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
