@@ -102,6 +102,28 @@ def test_what_cannot_be_read_is_named_for_every_option(folder: Path, option: str
     assert said.startswith("nowhere: ")
 
 
+@pytest.mark.parametrize("arguments", ["pipe", "good.yaml --overlay pipe"])
+def test_a_pipe_without_a_writer_is_not_waited_for(folder: Path, arguments: str) -> None:
+    os.mkfifo(folder / "pipe")
+    said = kwokgen(folder, "validate", *arguments.split(), code=WRONG)
+    assert said == "pipe: cannot read the file: nobody writes to the pipe [unreadable]\n1 problem\n"
+
+
+def test_a_pipe_with_a_writer_is_a_file_like_any_other(folder: Path) -> None:
+    """Such as bash makes of a command."""
+    script = "kwokgen render <(sleep 1; cat good.yaml) --overlay <(echo 'spec: {seed: 5}')"
+    done = shell(folder, script)
+    assert (done.returncode, done.stdout) == (0, command("render", "good.yaml", "--set", "seed=5", cwd=folder).stdout)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_what_has_no_end_is_no_entry_of_a_catalogue(folder: Path, make: Callable[[Path], None]) -> None:
+    (folder / "more" / "machines").mkdir(parents=True)
+    make(folder / "more" / "machines" / "p5.48xlarge.yaml")
+    said = kwokgen(folder, "validate", "good.yaml", "--catalog", "more", code=WRONG)
+    assert said.startswith("more/machines/p5.48xlarge.yaml:1:1: not a regular file [catalog]\n")
+
+
 @pytest.mark.parametrize(
     ("script", "name"),
     [("kwokgen render large.yaml", "large.yaml"), ("head -c 50000000 /dev/zero | kwokgen render -", "<stdin>")],
@@ -464,14 +486,13 @@ def test_letters_that_a_terminal_does_not_know_are_escaped(folder: Path) -> None
 
 
 def test_an_interrupt_ends_with_130(folder: Path) -> None:
-    pipe = folder / "pipe.yaml"
-    os.mkfifo(pipe)
-    arguments = [sys.executable, "-m", "kwokgen", "validate", str(pipe)]
-    running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    # Opening waits for the reader, who then waits for a first byte.
-    with running, pipe.open("wb"):
+    arguments = [sys.executable, "-m", "kwokgen", "validate", "-"]
+    running = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with running:
+        # More than a pipe holds: it is written once kwokgen reads, which then waits for the rest.
+        os.write(running.stdin.fileno(), b"# more\n" * 20_000)
         running.send_signal(signal.SIGINT)
-        said = running.communicate()
+        said = running.stdout.read(), running.stderr.read()
     assert (running.returncode, *said) == (INTERRUPTED, b"", b"")
 
 

@@ -211,10 +211,12 @@ def _builtin_file(kind: str, name: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
-        if len(data) <= MOST_BYTES:
+        # A pipe would be waited for, and a device may have no end; of a folder or of nothing the system says it.
+        special = path.exists() and not path.is_file() and not path.is_dir()
+        data = b"" if special else path.read_bytes()
+        if not special and len(data) <= MOST_BYTES:
             return decoded(data, str(path))
-        reason = f"the file is larger than {MOST_BYTES // 1024} KiB"
+        reason = "not a regular file" if special else f"the file is larger than {MOST_BYTES // 1024} KiB"
     except OSError as error:
         reason = f"cannot read the file: {os.strerror(error.errno or 0).lower()}"
     raise KwokgenError(Problem(start_of(str(path)), "catalog", reason))
