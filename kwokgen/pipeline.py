@@ -39,18 +39,30 @@ def render(
 
     Raises KwokgenError with every problem.
     """
-    node = read(blueprint, overlays, sets)
-    cluster, warnings = understand(node, catalog or Catalog())
-    series, more = objects(cluster)
+    node, unset = read(blueprint, overlays, sets)
+    try:
+        cluster, warnings = understand(node, catalog or Catalog())
+        series, more = objects(cluster)
+    except KwokgenError as error:
+        raise KwokgenError(*unset, *error.problems) from None
+    if unset:
+        raise KwokgenError(*unset, *warnings, *more)
     return Rendered(cluster, series, ordered((*warnings, *more)))
 
 
-def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> Node:
-    """The blueprint's tree with its overlays, `--set` arguments and traces."""
+def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> tuple[Node, tuple[Problem, ...]]:
+    """The blueprint's tree with its overlays, traces and those `--set` arguments that fit, and what is wrong with others.
+
+    Raises KwokgenError when a file cannot be read.
+    """
     node = source.read(blueprint)
     for overlay in overlays:
         node = variants.overlaid(node, source.read(overlay))
-    return trace.put_in(variants.assigned(node, sets), source.trace)
+    node, unset = variants.assigned(node, sets)
+    try:
+        return trace.put_in(node, source.trace), unset
+    except KwokgenError as error:
+        raise KwokgenError(*unset, *error.problems) from None
 
 
 def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:

@@ -95,14 +95,18 @@ def is_argument(file: str) -> bool:
     return re.fullmatch(r"--set\[[0-9]+\]", file) is not None
 
 
-def assigned(base: Node, arguments: Sequence[str]) -> Node:
+def assigned(base: Node, arguments: Sequence[str]) -> tuple[Node, tuple[Problem, ...]]:
     """The tree with every `path=value` of `arguments`, left to right; paths start below `spec`.
 
-    Raises KwokgenError for a path that leads nowhere or a value that is not one YAML value.
+    Those whose path leads nowhere, or whose value is not one YAML value, are left out, and are the problems.
     """
+    problems: list[Problem] = []
     for number, argument in enumerate(arguments, 1):
-        base = _Assignment(argument, f"--set[{number}]").apply(base)
-    return base
+        try:
+            base = _Assignment(argument, f"--set[{number}]").apply(base)
+        except KwokgenError as error:
+            problems += error.problems
+    return base, tuple(problems)
 
 
 class _Assignment(NamedTuple):

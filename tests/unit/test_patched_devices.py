@@ -49,7 +49,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
 
 def read(file: pathlib.Path) -> Iterator[Case]:
     """The DRA objects of a blueprint."""
-    cluster, _ = pipeline.understand(pipeline.read(str(file), [], []), Catalog())
+    node, _ = pipeline.read(str(file), [], [])
+    cluster, _ = pipeline.understand(node, Catalog())
     for series in resources.build(cluster):
         for run in series.runs:
             for document in run.shape.documents:

@@ -41,7 +41,8 @@ def files(folder: Path, *overlays: str) -> list[str]:
 
 def spec(file: Path, *sets: str, overlays: tuple[str, ...] = ()) -> dict[str, Any]:
     """The spec that a blueprint with its variants has."""
-    return read(str(file), files(file.parent, *overlays), sets).plain()["spec"]
+    node, _ = read(str(file), files(file.parent, *overlays), sets)
+    return node.plain()["spec"]
 
 
 def at(data: Any, path: str) -> Any:
@@ -262,6 +263,29 @@ def test_a_mistake_behind_a_carriage_return(base: Path, argument: str) -> None:
     """Where YAML begins a line, and the argument none."""
     [found] = wrong(base, argument)
     assert (found.pos.file, found.pos.line) == ("--set[1]", 2)
+
+
+def test_every_mistake_of_sets_is_told_with_those_of_the_blueprint(base: Path) -> None:
+    """Those that lead somewhere are set, so that what they say is looked at as well."""
+    base.write_text(base.read_text(encoding="utf-8").replace("m7i.24xlarge", "3"), encoding="utf-8")
+    found = wrong(base, "pools.x.count=2", "pools.a.count=0", "pools.y.count=[", "workloads.z.pods=1", "seed.x=1")
+    assert [place(problem) for problem in found] == [
+        "--set[1]:1:7",
+        "--set[2]:1:15",
+        "--set[3]:1:16",
+        "--set[4]:1:11",
+        "--set[5]:1:6",
+        "base.yaml:9:36",
+    ]
+
+
+def test_a_set_that_fails_is_told_with_warnings(base: Path) -> None:
+    """Also where nothing else is wrong."""
+    found = wrong(base, "pools.x.count=2", "pools.a.fakeTaint=false")
+    assert [(place(problem), problem.severity) for problem in found] == [
+        ("--set[1]:1:7", "error"),
+        ("--set[2]:1:19", "warning"),
+    ]
 
 
 OVERLAY_MISTAKES: dict[str, tuple[str, list[str]]] = {
