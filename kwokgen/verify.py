@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
-from kwokgen import apirules, apischema, devicerules, metarules, resources
+from kwokgen import apirules, apischema, devicerules, duplicates, metarules, resources
 from kwokgen.conform import shortened
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
 from kwokgen.patches import means
 from kwokgen.problem import Pos, Problem, Related
-from kwokgen.series import Document, Join, Run, Series, Slot, filled
+from kwokgen.series import Document, Series, filled
 
 Path = tuple[str | int, ...]
 Finding = apirules.Finding
@@ -31,7 +30,7 @@ def verify(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
             problems += [_problem(blame, one, row, finding) for row, finding in found]
             # The annotations of an object that is wrong may be anything.
             problems += [problem for row in rows if not found for problem in _large(one, row)]
-    return (*problems, *_twice(series))
+    return (*problems, *duplicates.within(series))
 
 
 def _rows(series: Series) -> Iterator[list[Document]]:
@@ -146,90 +145,3 @@ def _reaches(merge: Any, path: Path) -> bool:
 def _deepest(at: Place, path: Path, message: str) -> Pos:
     # The value of a key that should not be there says less than the key.
     return at.key("merge", *path) if message.startswith("unknown field") else at.pos("merge", *path)
-
-
-class _Names(NamedTuple):
-    """The names of a document in all runs of a series: the same but for what stands between `before` and `after`."""
-
-    series: Series
-    name: Any
-    runs: tuple[Run, ...]
-    before: str
-    after: str
-
-    @property
-    def rows(self) -> int:
-        return sum(run.rows for run in self.runs)
-
-    def all(self) -> Iterator[str]:
-        indexes = (index for run in self.runs for index in range(run.first, run.last + 1))
-        return (filled(self.name, self.series.columns, index) for index in indexes)
-
-    def ends_like(self, other: _Names) -> bool:
-        """Whether a name of both is possible, as to its end."""
-        return self.after.endswith(other.after) or other.after.endswith(self.after)
-
-
-def _twice(series: Sequence[Series]) -> Iterator[Problem]:
-    """Objects of one identity."""
-    # Of Stages, which may also stand in a configuration, `stagenames` says it.
-    for (_, kind, _), named in ((key, named) for key, named in _named(series).items() if key[1] != "Stage"):
-        for earlier, later in sorted(_meeting(named)):
-            first, second = named[earlier], named[later]
-            if same := _same(first, second):
-                related = (Related(first.series.at.pos(), "made it first"),)
-                message = f'{kind} "{same}" is made twice'
-                yield Problem(second.series.at.pos(), "duplicate-object", message, related=related)
-
-
-def _meeting(named: Sequence[_Names]) -> Iterator[tuple[int, int]]:
-    """The pairs that may have a name in common: what one begins with is how the other's beginning begins."""
-    # In the order of their beginnings, all that begin with another's follow it.
-    begun: list[int] = []
-    for index in sorted(range(len(named)), key=lambda index: named[index].before):
-        while begun and not named[index].before.startswith(named[begun[-1]].before):
-            begun.pop()
-        yield from ((min(index, other), max(index, other)) for other in begun if named[index].ends_like(named[other]))
-        begun.append(index)
-
-
-def _named(series: Sequence[Series]) -> dict[tuple[str, str, str], list[_Names]]:
-    done: dict[tuple[str, str, str], list[_Names]] = {}
-    for one in series:
-        for (key, _, _), (name, runs) in _by_name(one).items():
-            # The rows differ in an index, whose digits are all that two names of a series need not share.
-            first, last = (filled(name, one.columns, index) for index in (runs[0].first, runs[-1].last))
-            before, after = _common(first, last), _common(first[::-1], last[::-1])[::-1]
-            if runs[0].first < runs[-1].last:
-                before, after = before.rstrip("0123456789"), after.lstrip("0123456789")
-            done.setdefault(key, []).append(_Names(one, name, tuple(runs), before, after))
-    return done
-
-
-def _by_name(series: Series) -> dict[tuple[tuple[str, str, str], int, Any], tuple[Any, list[Run]]]:
-    """The runs of a series that name a document alike: each row of them has another name."""
-    done: dict[Any, tuple[Any, list[Run]]] = {}
-    for run in series.runs:
-        for index, document in enumerate(run.shape.documents):
-            meta = document["metadata"]
-            key = (document["apiVersion"].rpartition("/")[0], document["kind"], meta.get("namespace", ""))
-            done.setdefault((key, index, _alike(meta["name"])), (meta["name"], []))[1].append(run)
-    return done
-
-
-def _alike(name: Any) -> Any:
-    """What two names have in common that differ in nothing but their row."""
-    if isinstance(name, Slot):
-        return (name.column,)
-    return tuple(_alike(part) for part in name.parts) if isinstance(name, Join) else name
-
-
-def _common(first: str, second: str) -> str:
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    return "".join(character for character, _ in pairs)
-
-
-def _same(first: _Names, second: _Names) -> str | None:
-    smaller, larger = sorted((first, second), key=lambda names: names.rows)
-    names = set(smaller.all())
-    return next((name for name in larger.all() if name in names), None)

@@ -205,6 +205,36 @@ def test_mistakes_of_several_blueprints_are_reported_in_one_run(six: Path) -> No
     assert not (six / "out").exists()
 
 
+TWINS = "pools:\n- {name: h, count: 12, machine: p5.48xlarge}\n"
+AWAY = TWINS.replace("h,", "g,") + "deviceClasses: [{name: gpu.nvidia.com, create: false}]\n"
+
+
+def test_bundles_that_share_objects_are_no_stream(tmp_path: Path) -> None:
+    """The second would take the first one's node."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.yaml").write_text(blueprint(TWINS, name), encoding="utf-8")
+    done = command("render", "one.yaml", "two.yaml", "--format", "json", cwd=tmp_path)
+    found = json.loads(done.stderr)
+    assert (done.returncode, done.stdout) == (WRONG, b"")
+    assert [(each["file"], each["line"], each["column"], each["code"], each["message"]) for each in found] == [
+        ("two.yaml", 7, 5, "duplicate-object", 'the bundle "one" has the DeviceClass "gpu.nvidia.com" as well'),
+        ("two.yaml", 7, 5, "duplicate-object", 'the bundle "one" has the Node "h-0" as well'),
+    ]
+    assert [each["related"][0]["file"] for each in found] == ["one.yaml", "one.yaml"]
+
+
+def test_the_hints_for_bundles_that_share_objects_work(tmp_path: Path) -> None:
+    """Other names, or folders, which may go to different clusters; `stages: crd` brings each the same definition."""
+    crd = "controller: {stages: crd}\n"
+    (tmp_path / "one.yaml").write_text(blueprint(TWINS + crd, "one"), encoding="utf-8")
+    (tmp_path / "two.yaml").write_text(blueprint(TWINS + crd, "two"), encoding="utf-8")
+    kwokgen(tmp_path, "render", "one.yaml", "two.yaml", "-o", "out", code=0)
+    kwokgen(tmp_path, "validate", "one.yaml", "two.yaml", code=0)
+    kwokgen(tmp_path, "render", "one.yaml", "two.yaml", "--only", "crds", code=0)
+    (tmp_path / "two.yaml").write_text(blueprint(AWAY + crd, "two"), encoding="utf-8")
+    assert 'name: "h-11"' in kwokgen(tmp_path, "render", "one.yaml", "two.yaml", code=0)
+
+
 def test_a_mistake_of_an_overlay_is_shown_at_its_own_line(folder: Path) -> None:
     (folder / "over.yaml").write_text("# more\nspec:\n  pools:\n  - name: gpu\n    count: -1\n    lable: a\n", "utf-8")
     said = kwokgen(folder, "validate", "good.yaml", "--overlay", "over.yaml", code=WRONG)

@@ -56,6 +56,8 @@ def render(
         raise typer.BadParameter("goes to stdout: leave out -o", param_hint="--only")
     with reporting(format_, strict=strict) as warn:
         rendered = _rendered(blueprints, overlay, set_, catalog)
+        if output is None and not only:
+            _distinct(rendered)
         warn([warning for one in rendered for warning in one.warnings])
         bundles = [one.bundle(only) for one in rendered]
         if output is None:
@@ -87,6 +89,16 @@ def _rendered(
     if problems:
         raise KwokgenError(*problems)
     return list(done.values())
+
+
+def _distinct(rendered: Sequence[Rendered]) -> None:
+    """Raises KwokgenError where a stream has an object twice; folders may go to different clusters."""
+    from kwokgen.duplicates import between
+    from kwokgen.problem import KwokgenError
+
+    problems = tuple(between({one.cluster.name: one.series for one in rendered})) if len(rendered) > 1 else ()
+    if problems:
+        raise KwokgenError(*problems)
 
 
 def _stream(bundles: Sequence[Bundle]) -> None:
