@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kwokgen.formats import quantity
-from kwokgen.model.claim import BY_CLASS, DeviceClass
+from kwokgen.model.claim import BY_CLASS, DeviceClass, Model
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Patch
-from kwokgen.model.device import Device, Devices, NetworkDevices
+from kwokgen.model.device import Attribute, Device, Devices, NetworkDevices
 from kwokgen.model.labels import HOSTNAME, SHARD, of_bundle, of_node, of_place
 from kwokgen.model.place import Path, Place
 from kwokgen.model.pool import Pool
@@ -17,6 +17,8 @@ from kwokgen.problem import Pos
 
 PATCHED = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
 """Kinds that hold expressions."""
+Of = tuple[str, Device]
+"""A device with its driver."""
 
 
 class Selector(NamedTuple):
@@ -67,8 +69,20 @@ def _of(at: Place, device_class: str) -> Iterator[Selector]:
 
 def has(driver: str, device: Device, qualified: str) -> bool:
     """Whether a device has an attribute, called by its domain and name."""
+    return attribute(driver, device, qualified) is not None
+
+
+def attribute(driver: str, device: Device, qualified: str) -> Attribute | None:
+    """An attribute of a device, called by its domain and name; None where it has no such."""
     domain, _, name = qualified.rpartition("/")
-    return qualified in device.attributes or (domain == driver and name in device.attributes)
+    own = device.attributes.get(name) if domain == driver else None
+    return device.attributes.get(qualified, own)
+
+
+def of_model(model: Model, driver: str, device: Device) -> bool:
+    """Whether a device has what claims know a model by."""
+    own = device.attributes.get(model.attribute) if driver == model.driver else None
+    return model.value in (own, device.attributes.get(f"{model.driver}/{model.attribute}"))
 
 
 class Need(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.checks._devices import has
+from kwokgen.checks._devices import has, of_model
 from kwokgen.formats import quantity
-from kwokgen.model.claim import Ask, Claim, Constraint, Model
+from kwokgen.model.claim import Ask, Claim, Constraint
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device, Devices
 from kwokgen.problem import Problem, quoted
@@ -40,7 +40,7 @@ def _model(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
         return
     derived = ask.device_class in {offer.name for each in cluster.published for offer in each.offers}
     meant = [(each, each.offered(ask.device_class) if derived else each.devices) for each in cluster.published]
-    if any(_is(ask.model, each.driver, device) for each, devices in meant for device in devices):
+    if any(of_model(ask.model, each.driver, device) for each, devices in meant for device in devices):
         return
     published = [each for each, devices in meant if devices]
     models = {
@@ -52,11 +52,6 @@ def _model(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
     else:
         message += f". available: {quoted(models) or 'none'}"
     yield Problem(ask.at.pos("model"), ID, message, ELSEWHERE, "warning")
-
-
-def _is(model: Model, driver: str, device: Device) -> bool:
-    own = device.attributes.get(model.attribute) if driver == model.driver else None
-    return model.value in (own, device.attributes.get(f"{model.driver}/{model.attribute}"))
 
 
 def _profile(cluster: Cluster, ask: Ask) -> Iterator[Problem]:

@@ -39,14 +39,23 @@ def _nowhere(workload: Workload, by_pool: ByPool) -> Iterator[Problem]:
     never = sorted(name for name in names if not any(found[name].pods for found in by_pool.values() if name in found))
     for name in never:
         room = max((found[name] for found in by_pool.values() if name in found), key=lambda room: worth(room.has))
-        # Of one claim that is more than any node has, claim-nodes speaks.
+        # Of one claim that is more than any of these nodes has, claim-pool and claim-nodes speak.
         if not any(of_claims([claim])[name] > worth(room.has) for claim in workload.claims):
             message = f"a pod asks for {room.asked} {name}, no node of {quoted(by_pool)} has more than {room.has}"
             yield Problem(_pos(workload, name), ID, message, HINT)
-    if not never:
+    if not never and not _of_one_claim(workload, by_pool):
         short = {pool: next(name for name in found if not found[name].pods) for pool, found in by_pool.items()}
         said = ", ".join(f"{pool} too little {name}" for pool, name in short.items())
         yield Problem(workload.at.pos(), ID, f"no node has all that a pod asks for: {said}", HINT)
+
+
+def _of_one_claim(workload: Workload, by_pool: ByPool) -> bool:
+    """Whether one claim alone is more than any node has, of which claim-pool and claim-nodes speak."""
+    wanted = [of_claims([claim]) for claim in workload.claims]
+    return any(
+        all(any(each[name] > worth(room.has) for name, room in found.items()) for found in by_pool.values())
+        for each in wanted
+    )
 
 
 def _pos(workload: Workload, name: str) -> Pos:

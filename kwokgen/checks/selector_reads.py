@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kwokgen.celreads import How, Read
-from kwokgen.checks._devices import Selector, selectors
+from kwokgen.checks._devices import Of, Selector, selectors
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device
 from kwokgen.problem import Problem, nearest, quoted
@@ -13,8 +13,6 @@ from kwokgen.problem import Problem, nearest, quoted
 ID = "selector-reads"
 SUMMARY = "Selectors read attributes and capacities that the devices have"
 WHOLE = True
-Of = tuple[str, Device]
-"""A device with its driver."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
