@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from kwokgen.checks._devices import Of, attribute, of_model
+from kwokgen.checks._devices import PATCHED, Of, attribute, of_model
 from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device, Listed, Uuid, Version
@@ -34,6 +34,12 @@ class Want(NamedTuple):
 
 Wanted = tuple[Want, ...]
 """Of which one is enough."""
+
+
+def patched(cluster: Cluster) -> bool:
+    """Whether patches say something else of devices and claims than the blueprint's words do."""
+    kinds = {*PATCHED, "ResourceSlice"}
+    return any(patch.kind in kinds and "spec" in patch.merge for patch in cluster.patches)
 
 
 def wants(cluster: Cluster, claim: Claim) -> Iterator[Wanted]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwokgen.checks._wants import Want, constrained, met, most
+from kwokgen.checks._wants import Want, constrained, met, most, patched
 from kwokgen.model.claim import Claim, Constraint
 from kwokgen.model.cluster import Cluster
 from kwokgen.problem import Problem
@@ -16,10 +16,11 @@ WHOLE = True
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Constraints that no node of the bundle can meet."""
-    for claim in cluster.claims:
-        for constraint in claim.constraints if not _only_shown(cluster, claim) else ():
-            for want in constrained(cluster, claim, constraint):
-                yield from _of(cluster, constraint, want)
+    for claim in cluster.claims if not patched(cluster) else ():
+        if claim.constraints and not _only_shown(cluster, claim):
+            for constraint in claim.constraints:
+                for want in constrained(cluster, claim, constraint):
+                    yield from _of(cluster, constraint, want)
 
 
 def _only_shown(cluster: Cluster, claim: Claim) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from kwokgen.checks._wants import Want, Wanted, met, most, wants
+from kwokgen.checks._wants import Want, Wanted, met, most, patched, wants
 from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
@@ -14,24 +15,38 @@ from kwokgen.problem import Pos, Problem, quoted
 ID = "claim-pool"
 SUMMARY = "Some node that a workload's pods may run on has what each of their claims asks for"
 WHOLE = True
-PATCHED = ("ResourceSlice", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
-"""Kinds of which a patch says something else than the blueprint's words do."""
 Used = tuple[Pos, Claim, Workload]
-Wants = Mapping[str, Sequence[Wanted]]
-"""By the name of a claim."""
+
+
+class Met(NamedTuple):
+    """What a claim asks one node for, with the names of the pools whose nodes have it.
+
+    `said` is whether it is more than any node of the bundle has: of that other checks speak, at the claim.
+    """
+
+    wanted: tuple[Wanted, ...]
+    pools: tuple[frozenset[str], ...]
+    said: bool
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Claims that no node of the workload's pools can meet, and others could, or none all of at once."""
-    if any(patch.kind in PATCHED and "spec" in patch.merge for patch in cluster.patches):
+    if patched(cluster):
         return
-    by_claim = {claim.name: tuple(wants(cluster, claim)) for claim in cluster.claims}
+    used = {claim.name: claim for part in cluster.parts for claim in part.claims}
+    found = {name: _met(cluster, claim) for name, claim in used.items()}
     for pos, claim, part in _used(cluster):
-        wanted = by_claim[claim.name]
-        nowhere = part.pools and not any(_meets(cluster, pool, wanted) for pool in part.pools)
-        if nowhere and not any(all(_said(cluster, want) for want in each) for each in wanted):
-            message = _message(cluster, claim.name, wanted, part.pools)
-            yield Problem(pos, ID, message, f"{_hint(cluster, part, by_claim)}; as it is, its pods would wait for ever")
+        own, names = found[claim.name], {pool.name for pool in part.pools}
+        if names and not own.said and not names.intersection(*own.pools):
+            message = _message(cluster, claim.name, own, part.pools)
+            hint = _hint(cluster, [found[each.name] for each in part.claims])
+            yield Problem(pos, ID, message, f"{hint}; as it is, its pods would wait for ever")
+
+
+def _met(cluster: Cluster, claim: Claim) -> Met:
+    wanted = tuple(wants(cluster, claim))
+    pools = tuple(frozenset(pool.name for pool in cluster.pools if met(cluster, pool, each)) for each in wanted)
+    return Met(wanted, pools, any(all(_said(cluster, want) for want in each) for each in wanted))
 
 
 def _used(cluster: Cluster) -> Iterator[Used]:
@@ -46,28 +61,24 @@ def _used(cluster: Cluster) -> Iterator[Used]:
             known.add((pos, names))
 
 
-def _message(cluster: Cluster, name: str, wanted: Sequence[Wanted], pools: Sequence[Pool]) -> str:
-    names = quoted(pool.name for pool in pools)
-    never = [each for each in wanted if not any(met(cluster, pool, each) for pool in pools)]
+def _message(cluster: Cluster, name: str, own: Met, pools: Sequence[Pool]) -> str:
+    names = {pool.name for pool in pools}
+    never = [each for each, there in zip(own.wanted, own.pools, strict=True) if not names & there]
     if not never or len(never[0]) > 1:
-        return f'no node of {names} has all that "{name}" asks for'
+        return f'no node of {quoted(names)} has all that "{name}" asks for'
     (want,) = never[0]
     has = max(most(cluster, pool, want) for pool in pools)
-    return f'"{name}" asks for {_text(want)}, no node of {names} has more than {has}'
+    return f'"{name}" asks for {_text(want)}, no node of {quoted(names)} has more than {has}'
 
 
-def _hint(cluster: Cluster, part: Workload, by_claim: Wants) -> str:
-    wanted = [each for claim in part.claims for each in by_claim[claim.name]]
-    others = [pool.name for pool in cluster.pools if _meets(cluster, pool, wanted)]
+def _hint(cluster: Cluster, claims: Iterable[Met]) -> str:
+    """The pools that have all claims of a pod."""
+    every = {pool.name for pool in cluster.pools}
+    others = every.intersection(*(pools for each in claims for pools in each.pools))
     return f"name pools whose nodes have it: {quoted(others)}" if others else "ask for what one node has"
 
 
-def _meets(cluster: Cluster, pool: Pool, wanted: Iterable[Wanted]) -> bool:
-    return all(met(cluster, pool, each) for each in wanted)
-
-
 def _said(cluster: Cluster, want: Want) -> bool:
-    """Whether it is more than any node of the bundle has, which is said at the claim."""
     best = max(most(cluster, pool, want) for pool in cluster.pools)
     if want.constraint:
         return best < want.count
