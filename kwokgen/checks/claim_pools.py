@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kwokgen.checks._room import rooms
 from kwokgen.checks._wants import Want, Wanted, met, most, patched, wants
 from kwokgen.model.claim import Claim
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
-from kwokgen.problem import Pos, Problem, quoted
+from kwokgen.problem import Problem, quoted
 
 ID = "claim-pool"
 SUMMARY = "Some node that a workload's pods may run on has what each of their claims asks for"
 WHOLE = True
-Used = tuple[Pos, Claim, Workload]
 
 
 class Met(NamedTuple):
@@ -35,30 +35,38 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         return
     used = {claim.name: claim for part in cluster.parts for claim in part.claims}
     found = {name: _met(cluster, claim) for name, claim in used.items()}
-    for pos, claim, part in _used(cluster):
-        own, names = found[claim.name], {pool.name for pool in part.pools}
-        if names and not own.said and not names.intersection(*own.pools):
-            message = _message(cluster, claim.name, own, part.pools)
-            hint = _hint(cluster, [found[each.name] for each in part.claims])
-            yield Problem(pos, ID, message, f"{hint}; as it is, its pods would wait for ever")
+    for part in _parts(cluster):
+        yield from _nowhere(cluster, part, [found[claim.name] for claim in part.claims])
+
+
+def _nowhere(cluster: Cluster, part: Workload, claims: Sequence[Met]) -> Iterator[Problem]:
+    names = {pool.name for pool in part.pools}
+    never = [index for index, each in enumerate(claims) if names and not names.intersection(*each.pools)]
+    for index in never:
+        if not claims[index].said:
+            message = _message(cluster, part.claims[index].name, claims[index], part.pools)
+            yield Problem(part.at.pos("claims", index), ID, message, _hint(cluster, claims))
+    if not never and not names & _of_all(cluster, claims) and _has_room(cluster, part):
+        who = quoted(claim.name for claim in part.claims)
+        message = f"no node of {quoted(names)} has all that {who} ask for together"
+        yield Problem(part.at.pos("claims"), ID, message, _hint(cluster, claims))
+
+
+def _parts(cluster: Cluster) -> Iterable[Workload]:
+    """Those with claims, of the many jobs of a trace one."""
+    with_claims = (part for part in cluster.parts if part.claims)
+    return {(part.at.pos("claims"), tuple(pool.name for pool in part.pools)): part for part in with_claims}.values()
+
+
+def _has_room(cluster: Cluster, part: Workload) -> bool:
+    """Whether pod-node has nothing to say."""
+    return any(all(room.pods for room in rooms(cluster, part, pool).values()) for pool in part.pools)
 
 
 def _met(cluster: Cluster, claim: Claim) -> Met:
     wanted = tuple(wants(cluster, claim))
     pools = tuple(frozenset(pool.name for pool in cluster.pools if met(cluster, pool, each)) for each in wanted)
     return Met(wanted, pools, any(all(_said(cluster, want) for want in each) for each in wanted))
-
-
-def _used(cluster: Cluster) -> Iterator[Used]:
-    """Each claim where it is used, once for the many jobs of a trace."""
-    known = set()
-    for part in cluster.parts:
-        names = tuple(pool.name for pool in part.pools)
-        for index, claim in enumerate(part.claims):
-            pos = part.at.pos("claims", index)
-            if (pos, names) not in known:
-                yield pos, claim, part
-            known.add((pos, names))
 
 
 def _message(cluster: Cluster, name: str, own: Met, pools: Sequence[Pool]) -> str:
@@ -71,11 +79,15 @@ def _message(cluster: Cluster, name: str, own: Met, pools: Sequence[Pool]) -> st
     return f'"{name}" asks for {_text(want)}, no node of {quoted(names)} has more than {has}'
 
 
+def _of_all(cluster: Cluster, claims: Iterable[Met]) -> set[str]:
+    """The pools whose nodes have what several claims ask for."""
+    return {pool.name for pool in cluster.pools}.intersection(*(pools for each in claims for pools in each.pools))
+
+
 def _hint(cluster: Cluster, claims: Iterable[Met]) -> str:
-    """The pools that have all claims of a pod."""
-    every = {pool.name for pool in cluster.pools}
-    others = every.intersection(*(pools for each in claims for pools in each.pools))
-    return f"name pools whose nodes have it: {quoted(others)}" if others else "ask for what one node has"
+    others = _of_all(cluster, claims)
+    what = f"name pools whose nodes have it: {quoted(others)}" if others else "ask for what one node has"
+    return f"{what}; as it is, its pods would wait for ever"
 
 
 def _said(cluster: Cluster, want: Want) -> bool:
