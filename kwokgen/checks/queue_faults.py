@@ -11,13 +11,15 @@ from kwokgen.problem import Pos, Problem, Related
 
 ID = "queue-fault"
 SUMMARY = "Queued jobs keep clear of what the queue system is known to get wrong"
+BEFORE_V1 = "claims-before-v1"
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Each place that meets a fault of the catalogue."""
     system = cluster.queues.system
     queued = [workload for workload in cluster.parts if workload.queue]
-    for fault, trouble in system.faults.items():
+    old = cluster.kubernetes.resource_api != "v1"
+    for fault, trouble in ((key, each) for key, each in system.faults.items() if old or key != BEFORE_V1):
         places = (found for workload in queued for found in _MEETS[fault](workload)) if fault in _MEETS else ()
         for pos, why in places:
             message = f"{system.name}: {trouble.summary[0].lower()}{trouble.summary[1:]}"
@@ -72,6 +74,7 @@ def _admin(claim: Claim) -> Pos | None:
 
 
 _MEETS: dict[str, Callable[[Workload], Meeting]] = {
+    BEFORE_V1: lambda workload: ((pos, []) for pos, _ in _own(workload)),
     "claims-for-an-admin": _claims(_admin),
     "claims-of-all": _asks(lambda ask: ask.at.pos("allocationMode") if ask.count is None else None),
     "claims-of-alternatives": _claims(_alternatives),
