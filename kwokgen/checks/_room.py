@@ -44,8 +44,19 @@ def rooms(cluster: Cluster, workload: Workload, pool: Pool) -> Mapping[str, Room
         if device_class:
             wanted[device_class] += int(worth(amount))
         elif worth(amount):
-            done[name] = Room(amount, pool.machine.allocatable.get(name, "0"))
+            done[name] = Room(amount, _left(cluster, pool, name))
     return done | dict(_by_class(cluster, pool, wanted, set(_whole_classes(workload.claims))))
+
+
+def _left(cluster: Cluster, pool: Pool, resource: str) -> str:
+    """What the node with the most of it has of a resource: all may be born with fewer GPUs."""
+    amount = pool.machine.allocatable.get(resource, "0")
+    if pool.gpus is None or pool.gpus.resource != resource:
+        return amount
+    fewer = [fault for fault in cluster.faults_of(pool) if _lasts(fault) and fault.steps[0].allocatable]
+    found = stretches(pool.count, [fault.nodes for fault in fewer])
+    lost = min(max((fewer[index].steps[0].allocatable for index in held), default=0) for _, _, held in found)
+    return f"{int(worth(amount)) - lost}" if lost else amount
 
 
 def _whole_classes(claims: Iterable[Claim]) -> Iterator[str]:
@@ -79,7 +90,7 @@ def _by_class(
     """Devices that several claims can have, or that are beside the nodes, are not counted."""
     beside = {offer.name for network in cluster.network_devices for offer in network.devices.offers}
     for name, count in wanted.items():
-        offered = [device for each in pool.published for device in each.offered(name)]
+        offered = [device for each in pool.had for device in each.offered(name)]
         derived = any(each.offered(name) for each in cluster.published)
         asked = len(offered) if name in whole else count
         if asked and derived and name not in beside and not any(device.policies for device in offered):
@@ -115,5 +126,8 @@ def _closes(fault: Fault) -> bool:
     step = fault.steps[0]
     tainted = step.taint is not None and step.taint.effect != "PreferNoSchedule"
     said = any(condition.type in CLOSING for condition in step.conditions)
-    lasting = fault.start in (Start("birth"), Start("after")) and step.end is None
-    return lasting and (step.cordon or tainted or said)
+    return _lasts(fault) and (step.cordon or tainted or said)
+
+
+def _lasts(fault: Fault) -> bool:
+    return fault.start in (Start("birth"), Start("after")) and fault.steps[0].end is None

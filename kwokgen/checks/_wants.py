@@ -90,7 +90,7 @@ def _devices(cluster: Cluster, pool: Pool, entry: DeviceClass) -> Iterator[Of]:
     """Those beside the node too; labels that choose among nodes may come from anywhere, and leave none out here."""
     beside = (each.devices for each in cluster.network_devices if not each.pools or pool.name in each.pools)
     own = entry.selectors if entry.at.node.child("selectors") else ()
-    for each in (*pool.published, *beside):
+    for each in (*pool.had, *beside):
         for device in each.devices if own else each.offered(entry.name):
             if _may_select(own, each.driver, device):
                 yield each.driver, device

@@ -61,8 +61,7 @@ def _most(cluster: Cluster, name: str) -> int | None:
     if not offered or any(device.policies for device in offered):
         return None
     of_nodes = (
-        sum(len(each.offered(name)) for each in pool.published) + _network(cluster, pool, name)
-        for pool in cluster.pools
+        sum(len(each.offered(name)) for each in pool.had) + _network(cluster, pool, name) for pool in cluster.pools
     )
     return max(of_nodes, default=0)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.place import Place
-from kwokgen.model.ranges import Ranges, holds
+from kwokgen.model.ranges import Ranges, holds, stretches
 from kwokgen.model.taint import Taint
 
 
@@ -123,6 +123,16 @@ class Devices(NamedTuple):
     def on(self, node: int) -> Devices:
         """With the marks of one node only."""
         return self._replace(marks=tuple(mark for mark in self.marks if mark.holds(node)))
+
+    def had(self, nodes: int) -> Devices:
+        """Without the devices that are missing on each of so many nodes."""
+        lost = [mark for mark in self.marks if mark.lost]
+        found = stretches(nodes, [mark.nodes for mark in lost])
+        lacks = [frozenset[int]().union(*(lost[index].devices for index in held)) for _, _, held in found]
+        gone = frozenset.intersection(*lacks)
+        return (
+            self._replace(devices=tuple(device for device in self.devices if device.of not in gone)) if gone else self
+        )
 
     def offered(self, name: str) -> tuple[Device, ...]:
         """The devices of a class that follows from these; none of any other."""

@@ -98,6 +98,11 @@ class Pool(NamedTuple):
         return (*((self.gpus.devices,) if self.gpus and self.slices else ()), *self.others)
 
     @property
+    def had(self) -> tuple[Devices, ...]:
+        """The same, without what all of its nodes lack."""
+        return tuple(each.had(self.count) for each in self.published)
+
+    @property
     def resource(self) -> str | None:
         """The extended resource of its nodes, if they have one."""
         return self.gpus.resource if self.gpus and self.exposes_resource else None
