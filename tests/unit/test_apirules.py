@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path as File
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from kwokgen.podrules import WHERE
 from kwokgen.problem import Problem
 from kwokgen.series import one
 from kwokgen.verify import verify
-from tests.unit.rendering import load, rendered
+from tests.unit.rendering import documents, load, rendered
 
 Path = tuple[str | int, ...]
 WRONG: tuple[Any, ...] = (None, 1, -1, "x", "", [1], [None], [], {}, {"a": 1}, [{}])
@@ -199,3 +200,14 @@ def test_no_part_of_an_object_ends_a_rule(cluster: Cluster, document: dict[str, 
     for other in WRONG:
         for wrong in replaced(document, other):
             found(cluster, wrong)
+
+
+def test_a_container_is_limited_to_the_huge_pages_that_it_asks_for(tmp_path: File) -> None:
+    """The API server refuses a request for them that is not its limit."""
+    spec = """
+    pools: [{name: a, count: 1, machine: {cpu: 8, memory: 8Gi, hugepages-2Mi: 4Gi}}]
+    workloads: [{name: w, kind: job, container: {resources: {cpu: 1, hugepages-2Mi: 4Mi}}}]
+    """
+    (made,) = documents(rendered(tmp_path, spec), "Job").values()
+    resources = made["spec"]["template"]["spec"]["containers"][0]["resources"]
+    assert resources == {"requests": {"cpu": "1", "hugepages-2Mi": "4Mi"}, "limits": {"hugepages-2Mi": "4Mi"}}
