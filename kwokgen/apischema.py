@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from kwokgen import schemas
 from kwokgen.conform import found
+from kwokgen.jobrules import Finding
 from kwokgen.series import Document
 
 OURS = {
@@ -65,7 +66,6 @@ METADATA = {
 
 https://github.com/kubernetes/apimachinery/blob/v0.37.0/pkg/apis/meta/v1/types.go, ObjectMeta.
 """
-Finding = tuple[tuple[str | int, ...], str]
 
 
 def findings(document: Document, minor: str) -> Iterator[Finding]:
@@ -73,14 +73,14 @@ def findings(document: Document, minor: str) -> Iterator[Finding]:
     version, kind = document["apiVersion"], document["kind"]
     validator = _validator(version, kind, minor)
     if validator is None:
-        yield (), f"Kubernetes {minor} has no {kind} of {version}"
+        yield Finding((), f"Kubernetes {minor} has no {kind} of {version}")
         return
     for error in validator.iter_errors(document):
         path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
-            yield from (((*path, key), f'unknown field "{key}"') for key in _extra(error))
+            yield from (Finding((*path, key), f'unknown field "{key}"') for key in _extra(error))
         else:
-            yield path, _words(error)
+            yield Finding(path, _words(error), _hint(error))
 
 
 def _extra(error: Any) -> Iterator[str]:
@@ -93,6 +93,12 @@ def _words(error: Any) -> str:
         allowed = wanted if isinstance(wanted, str) else " or ".join(name for name in wanted if name != "null")
         return f"must be of type {allowed}, not {found(error.instance, '')}"
     return str(error.message)
+
+
+def _hint(error: Any) -> str:
+    wanted = {error.validator_value} if isinstance(error.validator_value, str) else error.validator_value
+    scalar = error.validator == "type" and isinstance(error.instance, bool | int | float)
+    return "write it in quotes" if scalar and "string" in wanted else ""
 
 
 @cache

@@ -156,7 +156,7 @@ def _container(container: Mapping[str, Any]) -> Iterator[Finding]:
     resources = container.get("resources", {})
     for part in ("requests", "limits"):
         yield from _at(("resources", part), quantities(resources.get(part, {})))
-        yield from _at(("resources", part), _broken(resources.get(part, {})))
+        yield from _at(("resources", part), _unasked(resources.get(part, {})))
     yield from _at(("resources", "requests"), _beyond(resources.get("requests", {}), resources.get("limits", {})))
     yield from _at(("ports",), _ports(container.get("ports", ())))
     yield from _at(("volumeMounts",), _mounts(container.get("volumeMounts", ())))
@@ -171,8 +171,10 @@ def quantities(amounts: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding((name,), f'"{value}" is not {FORMATS["quantity"].what}: {FORMATS["quantity"].allowed}')
 
 
-def _broken(amounts: Mapping[str, Any]) -> Iterator[Finding]:
+def _unasked(amounts: Mapping[str, Any]) -> Iterator[Finding]:
     for name, value in amounts.items():
+        if name == "pods":
+            yield Finding((name,), "pods is a resource of nodes, a container cannot ask for it", "leave it out")
         number = quantity(str(value))
         if _extended(name) and number is not None and number % 1:
             message = f'"{value}" is no whole number, and {name} is an extended resource'

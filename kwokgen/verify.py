@@ -61,7 +61,7 @@ def _findings(cluster: Cluster, document: Document) -> Iterable[Finding]:
     empty = tuple((path, "null in a list takes nothing away: leave the key out") for path in _nulls(document, ()))
     # To the server a key without a value is not there: https://pkg.go.dev/encoding/json#Unmarshal
     present = said(document)
-    found = empty or tuple(apischema.findings(present, cluster.kubernetes.minor))
+    found: tuple[Finding, ...] = empty or tuple(apischema.findings(present, cluster.kubernetes.minor))
     # The rules read fields that only an object of the right shape has.
     return found or tuple(apirules.findings(present, cluster.kubernetes))
 
