@@ -1,13 +1,14 @@
 """Bundles broken on purpose: what the other tests look at does show it."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from testbed import running
 from testbed.cluster import Cluster
-from tests.live.conftest import Applied
+from tests.live.conftest import Applied, minor_of
 from tests.live.rendering import bundle
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
@@ -30,6 +31,8 @@ BREAKS = {
     ),
 }
 HEALTHY_SECONDS = 25
+UNSEEN = "incomplete-pool-served"
+"""Of minors whose scheduler gives devices of a pool before all of its slices are there: the Job finishes."""
 
 
 @pytest.mark.parametrize(("file", "right", "wrong"), BREAKS.values(), ids=BREAKS)
@@ -41,7 +44,9 @@ def test_what_is_broken_is_seen(
     text, times = re.subn(right, wrong, (folder / file).read_text())
     assert times
     (folder / file).write_text(text)
-    with applied(folder) as live, pytest.raises(TimeoutError, match=r"missing: quickstart/train-0"):
+    unseen = "resourceSliceCount" in right and UNSEEN in minor_of(cluster.minor).faults
+    seen = pytest.raises(TimeoutError, match=r"missing: quickstart/train-0")
+    with applied(folder) as live, nullcontext() if unseen else seen:
         running.wait(cluster, live, jobs=True, limit=HEALTHY_SECONDS)
 
 
