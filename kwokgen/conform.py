@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import Any
 
-from kwokgen import schemas
 from kwokgen.formats import FORMATS, Format
-from kwokgen.model.place import Based, Node, Place
+from kwokgen.model.place import Node, Place
 from kwokgen.problem import Pos, Problem, nearest, quoted
 from kwokgen.schemas import Schema
+from kwokgen.validators import checker, validator
 
 TYPES = {
     "string": "a string",
@@ -24,13 +23,13 @@ TYPES = {
 
 def conform(node: Node, schema: Schema, code: str) -> tuple[Problem, ...]:
     """Every difference between `node` and `schema`; `code` marks the problems."""
-    errors = _validator(schema, _identity(schema)).iter_errors(node.plain())
+    errors = validator(schema).iter_errors(node.plain())
     return tuple(problem for error in errors for problem in _problems(error, Place(node), code))
 
 
 def differences(node: Node, schema: Schema) -> Iterator[tuple[str | int, ...]]:
     """The paths of what does not conform: the values, the unknown or wrong keys, the mappings that lack a key."""
-    for error in _validator(schema, _identity(schema)).iter_errors(node.plain()):
+    for error in validator(schema).iter_errors(node.plain()):
         path = tuple(error.absolute_path)
         if "propertyNames" in error.relative_schema_path:
             yield (*path, error.instance)
@@ -38,50 +37,6 @@ def differences(node: Node, schema: Schema) -> Iterator[tuple[str | int, ...]]:
             yield from ((*path, key) for key in error.instance if key not in error.schema.get("properties", {}))
         else:
             yield path
-
-
-def _identity(schema: Schema) -> str:
-    return str(schema.get("$id", id(schema)))
-
-
-@cache
-def _checker() -> Any:
-    from jsonschema import FormatChecker
-
-    checker = FormatChecker(formats=())
-    for name, form in FORMATS.items():
-        checker.checks(name)(_testing(form.test, numbers=name == "quantity"))
-    return checker
-
-
-def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object], bool]:
-    def holds(value: object) -> bool:
-        if isinstance(value, Based):
-            return not numbers
-        number = numbers and isinstance(value, int | float) and not isinstance(value, bool)
-        return test(str(value)) if isinstance(value, str) or number else True
-
-    return holds
-
-
-_VALIDATORS: dict[str, Any] = {}
-
-
-def _named(identity: str) -> Any:
-    """Another of kwokgen's schemas, that one refers to."""
-    from referencing import Resource
-
-    return Resource.from_contents(schemas.identified(identity))
-
-
-def _validator(schema: Schema, identity: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from referencing import Registry
-
-    if identity not in _VALIDATORS:
-        registry: Registry[Any] = Registry(retrieve=_named)  # type: ignore[call-arg]
-        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=_checker(), registry=registry)
-    return _VALIDATORS[identity]
 
 
 def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:
@@ -129,7 +84,7 @@ def _fits(schema: Schema, value: object) -> bool:
     """Whether a value is all that a schema of one type asks for."""
     from jsonschema import Draft202012Validator
 
-    return "type" in schema and Draft202012Validator(schema, format_checker=_checker()).is_valid(value)
+    return "type" in schema and Draft202012Validator(schema, format_checker=checker()).is_valid(value)
 
 
 def found(value: object, raw: str) -> str:

@@ -2,8 +2,8 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < draw < formats < jobrules < model < needs < tree < schemas < conform < catalog < celtree < celreads
-    < celselects < cel < blueprint < checks < jqchild < expressions < gotemplate
+    problem < encoding < draw < formats < jobrules < model < needs < tree < schemas < validators < conform < catalog < celtree
+    < celreads < celselects < cel < blueprint < checks < jqchild < expressions < gotemplate
     < stagelint < series < emit < templating < resources < stagenames < patchfixed < patches < stagepatches < apischema
     < devicerules < claimrules < metarules < podrules < apirules < duplicates < verify < claimnames < timeline < pruning
     < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli

@@ -1,0 +1,54 @@
+"""Validators of kwokgen's own JSON Schemas, with its formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from kwokgen import schemas
+from kwokgen.formats import FORMATS
+from kwokgen.model.place import Based
+from kwokgen.schemas import Schema
+
+_VALIDATORS: dict[str, Any] = {}
+
+
+def validator(schema: Schema) -> Any:
+    """The kept validator of a schema, which may refer to others of kwokgen's."""
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    identity = str(schema.get("$id", id(schema)))
+    if identity not in _VALIDATORS:
+        registry: Registry[Any] = Registry(retrieve=_named)  # type: ignore[call-arg]
+        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=checker(), registry=registry)
+    return _VALIDATORS[identity]
+
+
+@cache
+def checker() -> Any:
+    """What holds a value against the formats that schemas name."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name, form in FORMATS.items():
+        checker.checks(name)(_testing(form.test, numbers=name == "quantity"))
+    return checker
+
+
+def _testing(test: Callable[[str], bool], *, numbers: bool) -> Callable[[object], bool]:
+    def holds(value: object) -> bool:
+        if isinstance(value, Based):
+            return not numbers
+        number = numbers and isinstance(value, int | float) and not isinstance(value, bool)
+        return test(str(value)) if isinstance(value, str) or number else True
+
+    return holds
+
+
+def _named(identity: str) -> Any:
+    """Another of kwokgen's schemas, that one refers to."""
+    from referencing import Resource
+
+    return Resource.from_contents(schemas.identified(identity))
