@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from kwokgen import metarules
-from kwokgen.formats import FORMATS, is_label, is_quantity, quantity
+from kwokgen.formats import FORMATS, PAGES, is_label, is_quantity, quantity
 from kwokgen.jobrules import Finding
 from kwokgen.problem import quoted
 from kwokgen.series import Document
@@ -184,7 +184,7 @@ def _unasked(amounts: Mapping[str, Any]) -> Iterator[Finding]:
 def _beyond(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> Iterator[Finding]:
     """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/core/v1/helper/helpers.go, IsOvercommitAllowed."""
     for name, value in requests.items():
-        asked, fixed = quantity(str(value)), _extended(name) or name.startswith("hugepages-")
+        asked, fixed = quantity(str(value)), _extended(name) or name.startswith(PAGES)
         if name not in limits:
             if fixed:
                 yield Finding((name,), f"a request for {name} needs a limit", "write the same amount as its limit")

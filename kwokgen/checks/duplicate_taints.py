@@ -20,9 +20,9 @@ def check(cluster: Cluster) -> Iterator[Problem]:
 
 
 def _twice(pool: Pool) -> Iterator[Problem]:
-    own = pool.taints[:1] == (FAKE_TAINT,)
+    own = pool.taints != pool.own_taints
     seen = {(FAKE_TAINT.key, FAKE_TAINT.effect)} if own else set()
-    for index, taint in enumerate(pool.taints[own:]):
+    for index, taint in enumerate(pool.own_taints):
         key = (taint.key, taint.effect)
         if key in seen:
             fake = own and key == (FAKE_TAINT.key, FAKE_TAINT.effect)

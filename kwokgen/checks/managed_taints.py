@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
-from kwokgen.model.taint import FAKE_TAINT
 from kwokgen.problem import Problem
 
 ID = "managed-taint"
@@ -32,8 +31,7 @@ LASTING = ("not-ready", "unreachable")
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Taints that the node lifecycle controller takes away again within seconds."""
     for pool in cluster.pools:
-        own = pool.taints[:1] == (FAKE_TAINT,)
-        for index, taint in enumerate(pool.taints[own:]):
+        for index, taint in enumerate(pool.own_taints):
             word = taint.key.removeprefix(DOMAIN) if taint.key.startswith(DOMAIN) else ""
             if word in FAULTS and (taint.effect == "NoSchedule" or (word in LASTING and taint.effect == "NoExecute")):
                 message = f"the node lifecycle controller takes {taint.key}:{taint.effect} from nodes whose conditions do not say it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kwokgen.jobrules import GENERATED
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.problem import Problem
@@ -11,13 +12,7 @@ from kwokgen.problem import Problem
 ID = "reserved-key"
 SUMMARY = "Labels and annotations by which a bundle is found and played are not written by hand"
 OWN = ("app.kubernetes.io/managed-by", "app.kubernetes.io/instance")
-OF_JOBS = (
-    "job-name",
-    "controller-uid",
-    "batch.kubernetes.io/job-name",
-    "batch.kubernetes.io/controller-uid",
-    "batch.kubernetes.io/job-completion-index",
-)
+OF_JOBS = (*GENERATED, "batch.kubernetes.io/job-completion-index")
 """Labels of pods that the Job controller writes; another value is refused."""
 OF_QUEUES = {
     "kueue": (

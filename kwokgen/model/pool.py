@@ -12,7 +12,7 @@ from kwokgen.model.fault import Condition
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
-from kwokgen.model.taint import Taint
+from kwokgen.model.taint import FAKE_TAINT, Taint
 
 
 class NamePattern(NamedTuple):
@@ -91,6 +91,11 @@ class Pool(NamedTuple):
     def slices(self) -> bool:
         """Whether its GPUs are DRA devices."""
         return self.gpus is not None and not self.exposes_resource
+
+    @property
+    def own_taints(self) -> tuple[Taint, ...]:
+        """Those that the blueprint says, without the one that kwokgen puts before them."""
+        return self.taints[self.taints[:1] == (FAKE_TAINT,) :]
 
     @property
     def published(self) -> tuple[Devices, ...]:
