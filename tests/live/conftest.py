@@ -17,6 +17,13 @@ from testbed.cluster import Cluster
 from testbed.running import Taking
 
 
+LONGEST = (
+    "kinds", "ways", "bundles", "accepted", "faults", "dra", "playing",
+    "queue_systems", "controllers", "changing", "queues", "sequences", "talk",
+)  # fmt: skip
+"""Files that begin first, so that none of them is left to one worker while the others have nothing more to do."""
+
+
 class Applied(Protocol):
     """`with applied(folder) as bundle:` applies, runs the controllers, waits for Ready nodes, removes all of it."""
 
@@ -31,6 +38,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         minors = minors[-1:]
     for name in {"cluster", "minor"} & set(metafunc.fixturenames):
         metafunc.parametrize(name, minors, indirect=name == "cluster", scope="session")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After pytest's own order, which keeps the tests of a minor together."""
+    first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path.stem, len(first)))
 
 
 @pytest.fixture(scope="session")
