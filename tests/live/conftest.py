@@ -16,7 +16,6 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from testbed.running import Taking
 
-
 LONGEST = (
     "kinds", "ways", "bundles", "accepted", "faults", "dra", "playing",
     "queue_systems", "controllers", "changing", "queues", "sequences", "talk",
