@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kwokgen.pipeline import render
 from kwokgen.problem import KwokgenError
+from testbed import programs
 from testbed.cluster import Cluster
 
 pytestmark = pytest.mark.live
@@ -20,7 +21,7 @@ A_RUN = 12
 """Blueprints of one `kubectl apply`: most of its time is its start."""
 RUNS = 15
 MORE = 10_000
-"""Blueprints over all minors, with --matrix."""
+"""Blueprints over all minors, with --matrix: those of one are a share, so that runs of one minor each add up to them."""
 
 words = st.from_regex(r"[a-z]([a-z0-9-]{0,12}[a-z0-9])?", fullmatch=True)
 nasty = st.sampled_from(
@@ -256,8 +257,7 @@ def test_what_kwokgen_accepts_the_server_accepts(gated: Cluster, tmp_path: Path,
         for namespace in (f"b{number}", f"kwok-b{number}"):
             cluster.kubectl("create", "namespace", namespace, "--save-config")
     taken = Taken(cluster, tmp_path)
-    minors = str(pytestconfig.getoption("--minors")).split(",")
-    runs = MORE // (A_RUN * len(minors)) + 1 if pytestconfig.getoption("--matrix") else RUNS
+    runs = MORE // (A_RUN * len(programs.minors())) + 1 if pytestconfig.getoption("--matrix") else RUNS
     try:
         settings(
             max_examples=runs, deadline=None, database=None, derandomize=runs == RUNS,
