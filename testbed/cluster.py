@@ -88,10 +88,14 @@ class Cluster:
     ) -> "subprocess.CompletedProcess[str]":
         """This minor's own kubectl as administrator; a failure carries what kubectl said as a note.
 
-        Raises NotReadyError when a program of the cluster has ended: what one asks for would never come.
+        Raises NotReadyError when a program of the cluster has ended: what one asks for would never come. Only a KWOK
+        that ended by its own race is started again, its log kept under another name.
         """
-        for process in self.running:
-            readiness.still(process, log=self._log(process.name))
+        for process in tuple(self.running):
+            if readiness.raced(process, log=self._log(process.name)):
+                self._start_again(process)
+            else:
+                readiness.still(process, log=self._log(process.name))
         command = [str(programs.path(f"kubernetes-{self.minor}", "kubectl")), *arguments]
         # HOME: a person's kuberc, and another cluster's discovery cache for the same port, stay out.
         environment = os.environ | {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}
@@ -197,6 +201,11 @@ class Cluster:
             self.running.append(started)
             self._write_state()
         return started
+
+    def _start_again(self, process: Process) -> None:
+        self.end(process)
+        self._log(process.name).rename(self._log(f"{process.name}-ended-{process.pid}"))
+        self._start(process.name, list(process.command), process.port)
 
     def _write_state(self, *starting: Process) -> None:
         running = [

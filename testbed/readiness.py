@@ -10,6 +10,9 @@ from testbed.processes import Process
 
 LIMIT = 90.0
 LAST_LINES = 15
+RACE = "fatal error: concurrent map"
+"""KWOK 0.8 ends so when a node's Stages and a pod's are first compiled at one moment: it keeps what it knows of types in
+a map without a lock (typeTraitMap, https://github.com/wzshiming/easycel/blob/v0.6.0/types.go)."""
 
 
 class NotReadyError(Exception):
@@ -31,6 +34,11 @@ def still(process: Process, *, log: Path) -> None:
     """Raises NotReadyError when a process has ended."""
     if not process.alive():
         raise NotReadyError(f"{process.name} ended. {_last_words(log)}")
+
+
+def raced(process: Process, *, log: Path) -> bool:
+    """Whether KWOK has ended for no reason but its own, after which its Deployment would start it again."""
+    return Path(process.command[0]).name == "kwok" and not process.alive() and RACE in log.read_text(errors="replace")
 
 
 def _opener(certificate: Path, token: str) -> urllib.request.OpenerDirector:

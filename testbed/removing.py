@@ -9,6 +9,7 @@ from testbed import bundle as bundles
 from testbed import kueue, operators, running
 from testbed.bundle import Bundle
 from testbed.cluster import Cluster
+from testbed.readiness import NotReadyError
 from testbed.running import Taking
 
 PATIENCE = 60
@@ -35,7 +36,13 @@ def applied(
             running.wait(cluster, bundle, jobs=False, limit=limit)
         yield bundle
     finally:
-        remove(cluster, bundle)
+        try:
+            remove(cluster, bundle)
+        except NotReadyError:
+            # A controller that ended fails this test, and none after it.
+            _end_controllers(cluster, bundle)
+            remove(cluster, bundle)
+            raise
 
 
 def remove(cluster: Cluster, bundle: Bundle) -> None:

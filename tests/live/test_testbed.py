@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed import bundle, operators, programs
+from testbed import bundle, operators, programs, removing
 from testbed.bundle import TRUE_CONDITIONS, Awaited
 from testbed.cluster import Cluster
-from testbed.readiness import NotReadyError
+from testbed.processes import Process
+from testbed.readiness import RACE, NotReadyError
+from tests.live.rendering import written
 
 pytestmark = pytest.mark.live
 
@@ -161,6 +163,35 @@ def test_a_program_that_ends_is_told(temporary: Path) -> None:
         with pytest.raises(NotReadyError, match=r"kube-scheduler ended\."):
             cluster.kubectl("version")
     assert processes_naming(temporary) == []
+
+
+def test_a_controller_that_ends_fails_its_own_test_alone(temporary: Path) -> None:
+    """What it played is removed, and the cluster is there for the next; one that raced is started again."""
+    folder = written("played", NEWEST, temporary / "b", "pools: [{name: n, count: 1, machine: {cpu: 8, memory: 8Gi}}]")
+    with Cluster.start(NEWEST) as cluster:
+        with pytest.raises(NotReadyError, match=r"kwok-played ended\."):
+            kill_kwok(cluster, folder, "")
+        assert cluster.get("nodes") == []
+        before, after = kill_kwok(cluster, folder, f"{RACE} writes")
+        assert before.pid != after.pid
+        assert cluster.get("nodes") == []
+    assert processes_naming(temporary) == []
+
+
+def kill_kwok(cluster: Cluster, folder: Path, words: str) -> tuple[Process, Process]:
+    """The process that ends with these words while its bundle is applied, and that which is there after a question."""
+    with removing.applied(cluster, folder):
+        before = controller(cluster)
+        os.kill(before.pid, signal.SIGKILL)
+        until(lambda: not before.alive())
+        (cluster.folder / "kwok-played.log").write_text(words)
+        cluster.kubectl("version")
+        return before, controller(cluster)
+
+
+def controller(cluster: Cluster) -> Process:
+    (found,) = (process for process in cluster.running if process.name == "kwok-played")
+    return found
 
 
 @pytest.fixture
