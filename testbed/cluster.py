@@ -17,6 +17,7 @@ from typing import Any, Self
 from testbed import components, credentials, ports, processes, programs, readiness
 from testbed.components import Plan
 from testbed.processes import Process
+from testbed.readiness import NotReadyError
 
 STATE = "state.json"
 
@@ -121,7 +122,16 @@ class Cluster:
             credentials.write_kubeconfig(kubeconfig, port=self.port("kube-apiserver"), token=token)
         port = self.reserve()
         command = components.kwok(kubeconfig=kubeconfig, config=file, port=port)
-        return self.program(name, command, port=port, ready=[f"http://127.0.0.1:{port}/healthz"])
+        healthy = f"http://127.0.0.1:{port}/healthz"
+        try:
+            return self.program(name, command, port=port, ready=[healthy])
+        except NotReadyError:
+            ended = self.running[-1]
+            if not readiness.raced(ended, log=self._log(name)):
+                raise
+        again = self._start_again(ended)
+        self._ready(again, healthy)
+        return again
 
     def program(
         self, name: str, command: list[str], *, port: int, ready: Sequence[str],
@@ -202,10 +212,10 @@ class Cluster:
             self._write_state()
         return started
 
-    def _start_again(self, process: Process) -> None:
+    def _start_again(self, process: Process) -> Process:
         self.end(process)
         self._log(process.name).rename(self._log(f"{process.name}-ended-{process.pid}"))
-        self._start(process.name, list(process.command), process.port)
+        return self._start(process.name, list(process.command), process.port)
 
     def _write_state(self, *starting: Process) -> None:
         running = [

@@ -8,11 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from testbed import bundle, operators, programs, removing
+from testbed import bundle, operators, programs, readiness, removing
 from testbed.bundle import TRUE_CONDITIONS, Awaited
 from testbed.cluster import Cluster
 from testbed.processes import Process
@@ -165,7 +167,7 @@ def test_a_program_that_ends_is_told(temporary: Path) -> None:
     assert processes_naming(temporary) == []
 
 
-def test_a_controller_that_ends_fails_its_own_test_alone(temporary: Path) -> None:
+def test_a_controller_that_ends_fails_its_own_test_alone(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it played is removed, and the cluster is there for the next; one that raced is started again."""
     folder = written("played", NEWEST, temporary / "b", "pools: [{name: n, count: 1, machine: {cpu: 8, memory: 8Gi}}]")
     with Cluster.start(NEWEST) as cluster:
@@ -175,6 +177,10 @@ def test_a_controller_that_ends_fails_its_own_test_alone(temporary: Path) -> Non
         before, after = kill_kwok(cluster, folder, f"{RACE} writes")
         assert before.pid != after.pid
         assert cluster.get("nodes") == []
+        born: list[Process] = []
+        monkeypatch.setattr(readiness, "wait", partial(race_first, readiness.wait, born))
+        with removing.applied(cluster, folder):
+            assert controller(cluster).pid != born[0].pid
     assert processes_naming(temporary) == []
 
 
@@ -182,11 +188,23 @@ def kill_kwok(cluster: Cluster, folder: Path, words: str) -> tuple[Process, Proc
     """The process that ends with these words while its bundle is applied, and that which is there after a question."""
     with removing.applied(cluster, folder):
         before = controller(cluster)
-        os.kill(before.pid, signal.SIGKILL)
-        until(lambda: not before.alive())
-        (cluster.folder / "kwok-played.log").write_text(words)
+        kill(before, cluster.folder / "kwok-played.log", words)
         cluster.kubectl("version")
         return before, controller(cluster)
+
+
+def race_first(wait: Callable[..., None], born: list[Process], process: Process, *where: str, **more: Any) -> None:
+    """Wait for a process, of which the first ends before it answers."""
+    if not born:
+        kill(process, more["log"], f"{RACE} writes")
+    born.append(process)
+    wait(process, *where, **more)
+
+
+def kill(process: Process, log: Path, words: str) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    until(lambda: not process.alive())
+    log.write_text(words)
 
 
 def controller(cluster: Cluster) -> Process:
