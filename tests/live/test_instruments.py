@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,7 +86,10 @@ def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFa
             until(lambda: len(server.ask("kwokgen_node_gpus")) == 5, SECONDS, "every node is scraped")
             # A rate needs counters that are there before: those of a pod that no node kept waiting.
             resume(cluster, "first-0")
-            for counter in ("kwokgen:pods_bound:total", *LATENCIES):
+            until(lambda: running(cluster) == 1, SECONDS, "the first pod runs")
+            for query in ("up", "kwokgen:pods_bound:total"):
+                asked_anew(server, query)
+            for counter in LATENCIES:
                 until(lambda counter=counter: value(server, counter) >= 1, SECONDS, f"{counter} is counted")
             before = value(server, "kwokgen:pods_bound:total")
             resume(cluster, *(f"{job}-{index}" for job, count in JOBS.items() for index in range(count)))
@@ -96,6 +100,12 @@ def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFa
 
 def resume(cluster: Cluster, *jobs: str) -> None:
     cluster.kubectl("patch", "job", *jobs, "-n", NAME, "-p", '{"spec": {"suspend": false}}')
+
+
+def asked_anew(server: Prometheus, query: str) -> None:
+    """Wait until every series of a query is younger than now: pods of other tests are counted as well."""
+    now = time.time()
+    until(lambda: value(server, f"min(timestamp({query}))") > now, SECONDS, f"{query} is asked for anew")
 
 
 def rules(folder: Path) -> dict[str, Any]:
