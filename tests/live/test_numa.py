@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.live, pytest.mark.newest]
 MODULE = "scheduler-plugins"
 DEFINITION = ("github.com/k8stopologyawareschedwg/noderesourcetopology-api", "manifests/crd.yaml")
 SCHEDULER = "numa-scheduler"
-SECONDS = 120
+SECONDS = 60
 SPEC = f"""
 lifecycles: [{{name: n, nodes: fast}}, {{name: p, pods: timed, create: 0s, run: 600s}}]
 pools:
