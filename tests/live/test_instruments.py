@@ -198,7 +198,7 @@ def test_every_record_and_every_panel_has_numbers(run: Run) -> None:
     assert asked == [f'{record}{{bundle="{NAME}"}}' for record in dict.fromkeys(asked_names(asked))]
     assert set(asked_names(asked)) == records
     for query in asked:
-        assert any(number for _, number in run.server.ask(ever(query))), query
+        assert any(number for _, number in run.server.ask(ever(query) if "1m" in query else query)), query
         assert run.server.ask(f"count_over_time(({query} != {query})[1h:1s])") == [], query
     assert run.server.unhealthy() == []
 

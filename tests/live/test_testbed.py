@@ -160,8 +160,7 @@ def test_a_program_that_ends_is_told(temporary: Path) -> None:
     """By the next question, not by an answer that never comes."""
     with Cluster.start(NEWEST) as cluster:
         (scheduler,) = (process for process in cluster.running if process.name == "kube-scheduler")
-        os.kill(scheduler.pid, signal.SIGKILL)
-        until(lambda: not scheduler.alive())
+        kill(scheduler)
         with pytest.raises(NotReadyError, match=r"kube-scheduler ended\."):
             cluster.kubectl("version")
     assert processes_naming(temporary) == []
@@ -188,7 +187,8 @@ def kill_kwok(cluster: Cluster, folder: Path, words: str) -> tuple[Process, Proc
     """The process that ends with these words while its bundle is applied, and that which is there after a question."""
     with removing.applied(cluster, folder):
         before = controller(cluster)
-        kill(before, cluster.folder / "kwok-played.log", words)
+        kill(before)
+        (cluster.folder / "kwok-played.log").write_text(words)
         cluster.kubectl("version")
         return before, controller(cluster)
 
@@ -196,15 +196,15 @@ def kill_kwok(cluster: Cluster, folder: Path, words: str) -> tuple[Process, Proc
 def race_first(wait: Callable[..., None], born: list[Process], process: Process, *where: str, **more: Any) -> None:
     """Wait for a process, of which the first ends before it answers."""
     if not born:
-        kill(process, more["log"], f"{RACE} writes")
+        kill(process)
+        more["log"].write_text(f"{RACE} writes")
     born.append(process)
     wait(process, *where, **more)
 
 
-def kill(process: Process, log: Path, words: str) -> None:
+def kill(process: Process) -> None:
     os.kill(process.pid, signal.SIGKILL)
     until(lambda: not process.alive())
-    log.write_text(words)
 
 
 def controller(cluster: Cluster) -> Process:
