@@ -39,42 +39,38 @@ def render(
 
     Raises KwokgenError with every problem.
     """
-    node, unset = read(blueprint, overlays, sets)
-    try:
-        cluster, warnings = understand(node, catalog or Catalog())
-        series, more = objects(cluster)
-    except KwokgenError as error:
-        raise KwokgenError(*unset, *error.problems) from None
-    if unset:
-        raise KwokgenError(*unset, *warnings, *more)
+    node, unread = read(blueprint, overlays, sets)
+    cluster, warnings = understand(node, catalog or Catalog(), unread)
+    series, more = objects(cluster)
     return Rendered(cluster, series, ordered((*warnings, *more)))
 
 
 def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> tuple[Node, tuple[Problem, ...]]:
-    """The blueprint's tree with its overlays, traces and those `--set` arguments that fit, and what is wrong with others.
+    """The blueprint's tree with its overlays, and the `--set` arguments and traces that fit, with what is wrong with others.
 
-    Raises KwokgenError when a file cannot be read.
+    Raises KwokgenError when a blueprint or an overlay cannot be read.
     """
     node = source.read(blueprint)
     for overlay in overlays:
         node = variants.overlaid(node, source.read(overlay))
     node, unset = variants.assigned(node, sets)
-    try:
-        return trace.put_in(node, source.trace), unset
-    except KwokgenError as error:
-        raise KwokgenError(*unset, *error.problems) from None
+    node, untraced = trace.put_in(node, source.trace)
+    return node, (*unset, *untraced)
 
 
-def understand(node: Node, catalog: Catalog) -> tuple[Cluster, tuple[Problem, ...]]:
-    """The cluster that a tree describes, and the warnings.
+def understand(node: Node, catalog: Catalog, unread: Sequence[Problem] = ()) -> tuple[Cluster, tuple[Problem, ...]]:
+    """The cluster that a tree describes, and the warnings; `unread` is why the tree is not all that was meant.
 
     Raises KwokgenError with the problems of every stage: each goes on with what the one before has understood.
     """
-    sound = shape.sound(node)
+    try:
+        sound = shape.sound(node)
+    except KwokgenError as error:
+        raise KwokgenError(*unread, *error.problems) from None
     cluster, unresolved = resolve.resolve(sound, catalog)
-    whole = not errors((*sound.problems, *unresolved))
+    whole = not errors((*unread, *sound.problems, *unresolved))
     found = (*unresolved, *checks.check(cluster, whole=whole), *_stages(cluster))
-    problems = (*sound.problems, *(problem for problem in found if problem.pos not in sound.lost))
+    problems = (*unread, *sound.problems, *(problem for problem in found if problem.pos not in sound.lost))
     if errors(problems):
         raise KwokgenError(*problems, *(_patched(cluster)[1] if whole else ()))
     return cluster, ordered(problems)

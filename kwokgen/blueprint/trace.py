@@ -22,27 +22,20 @@ Text = Callable[[str, str], str]
 """What a file holds: its name as it is written, and the file that names it."""
 
 
-def put_in(blueprint: Node, text: Text) -> Node:
-    """The tree with every trace that is a file's name read.
+def put_in(blueprint: Node, text: Text) -> tuple[Node, tuple[Problem, ...]]:
+    """The tree with every trace that is a file's name read, and what is wrong with the files.
 
-    Raises KwokgenError for every file that cannot be read as a trace.
+    One of which no line can be read stays a name, so that the blueprint's other mistakes are found in the same run.
     """
     spec = blueprint.child("spec")
     items = spec.child("workloads") if spec else None
     if spec is None or items is None or not isinstance(items.value, tuple):
-        return blueprint
+        return blueprint, ()
     if not any(item.child("trace") for item in items.value):
-        return blueprint
-    problems: list[Problem] = []
-    done: list[Node] = []
-    for item in items.value:
-        try:
-            done.append(_read(item, text))
-        except KwokgenError as error:
-            problems += error.problems
-    if problems:
-        raise KwokgenError(*problems)
-    return _with(blueprint, "spec", _with(spec, "workloads", items._replace(value=tuple(done))))
+        return blueprint, ()
+    read = [_read(item, text) for item in items.value]
+    done = _with(spec, "workloads", items._replace(value=tuple(item for item, _ in read)))
+    return _with(blueprint, "spec", done), tuple(problem for _, found in read for problem in found)
 
 
 def _with(node: Node, key: str, below: Node) -> Node:
@@ -50,20 +43,21 @@ def _with(node: Node, key: str, below: Node) -> Node:
     return node._replace(value=entries | {key: entries[key]._replace(node=below)})
 
 
-def _read(item: Node, text: Text) -> Node:
+def _read(item: Node, text: Text) -> tuple[Node, tuple[Problem, ...]]:
     written = item.child("trace")
     if written is None or not isinstance(written.value, str | dict):
-        return item
+        return item, ()
     named = written if isinstance(written.value, str) else (written.child("file") or written)
     if not isinstance(named.value, str):
-        return item
+        return item, ()
     path = str(PurePath(named.pos.file).parent / named.value)
     try:
         lines = text(named.value, named.pos.file).splitlines()
     except KwokgenError as error:
         said = error.problems[0]
-        raise KwokgenError(Problem(named.pos, "trace", f"{path}: {said.message}", said.hint)) from None
-    return _with(item, "trace", Node(written.pos, _rows(path, lines, _names(written))))
+        return item, (Problem(named.pos, "trace", f"{path}: {said.message}", said.hint),)
+    rows, problems = _rows(path, lines, _names(written))
+    return _with(item, "trace", Node(written.pos, rows)) if rows or not problems else item, problems
 
 
 def _names(written: Node) -> Mapping[str, str]:
@@ -90,13 +84,13 @@ def _cell(text: str, at: int) -> _Cell:
     return _Cell(text, at)
 
 
-def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[Node, ...]:
-    """A mapping a line.
-
-    Raises KwokgenError when the first line does not name the columns, and for every line that has not as many.
-    """
+def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[tuple[Node, ...], tuple[Problem, ...]]:
+    """A mapping a line, none when the first line does not name the columns; and what is wrong, line by line."""
     first = lines[0] if lines else ""
-    places = _places(path, first, names)
+    try:
+        places = _places(path, first, names)
+    except KwokgenError as error:
+        return (), error.problems
     number, problems, done = len(_cells(first)), list[Problem](), list[Node]()
     for index, line in enumerate(lines[1:], start=2):
         cells = _cells(line)
@@ -104,9 +98,7 @@ def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[No
             problems.append(_uneven(path, index, line, cells, number))
         elif line.strip():
             done.append(_row(path, index, line, {column: cells[place] for column, place in places.items()}))
-    if problems:
-        raise KwokgenError(*problems)
-    return tuple(done)
+    return tuple(done), tuple(problems)
 
 
 def _places(path: str, first: str, names: Mapping[str, str]) -> dict[str, int]:

@@ -52,7 +52,11 @@ class Parts:
     def _workloads(self, item: Data, at: Place) -> Iterator[Workload | None]:
         if "trace" not in item:
             yield self._whole(item, at)
-            return
+        # A file that could not be read is still its name, which is told already.
+        elif isinstance(item["trace"], list):
+            yield from self._traced(item, at)
+
+    def _traced(self, item: Data, at: Place) -> Iterator[Workload | None]:
         for traced in expanded(self.scope, item, at, self._pools(item, at)):
             workload = self._whole(traced.item, at)
             yield traced.timed(workload) if workload else None

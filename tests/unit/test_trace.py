@@ -120,6 +120,26 @@ def test_every_line_that_is_uneven_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_trace_that_is_not_read_hides_nothing_else(tmp_path: Path) -> None:
+    """Nor is anything said of what may lie in it."""
+    file = tmp_path / "case.yaml"
+    other = "{name: other, kind: job, lifecycle: none}"
+    file.write_text(HEAD.replace("TRACE}", f"none.csv}}, {other}"), encoding="utf-8")
+    found = problems(lambda: render(str(file), sets=["pools.none.count=3"]))
+    assert [problem.code for problem in found] == ["set", "trace", "reference"]
+
+
+def test_a_line_that_is_uneven_hides_no_other(tmp_path: Path) -> None:
+    found = problems(lambda: read(tmp_path, "arrival,duration,gpus\n0,5\n-1,5,8\n0,5,8\n"))
+    assert [(problem.pos.line, problem.code) for problem in found] == [(2, "trace"), (3, "blueprint")]
+
+
+@pytest.mark.parametrize("text", ["arrival,duration,gpus\n", "arrival,duration,gpus\n\n\n"])
+def test_a_trace_has_a_job(tmp_path: Path, text: str) -> None:
+    [found] = problems(lambda: read(tmp_path, text))
+    assert found.message == '"trace" must have at least 1 items, not 0'
+
+
 @pytest.mark.parametrize(
     ("head", "hint"),
     [
