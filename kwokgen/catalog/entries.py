@@ -7,7 +7,7 @@ from typing import Any
 
 from kwokgen.catalog import Fact
 from kwokgen.model.instruments import Instrument, Rule
-from kwokgen.model.queue import System, Trouble
+from kwokgen.model.queue import Guarantee, System, Trouble
 from kwokgen.model.target import Feature, Kubernetes, Kwok, Limits
 from kwokgen.model.template import Template
 from kwokgen.model.workload import Kind
@@ -111,6 +111,7 @@ def kwok(fact: Fact) -> Kwok:
 def system(fact: Fact) -> System:
     """A queue system of `catalog/systems/`."""
     data = fact.data
+    rule = data.get("guarantee")
     return System(
         name=fact.name,
         form=data["form"],
@@ -122,6 +123,7 @@ def system(fact: Fact) -> System:
         kinds=data["kinds"],
         words=frozenset(data["words"]),
         resources=frozenset(data["resources"]) if "resources" in data else None,
+        guarantee=Guarantee(rule["priority"], rule["label"], rule["value"]) if rule else None,
         faults={fault["id"]: Trouble(fault["summary"], fault["refuses"]) for fault in data["faults"]},
     )
 

@@ -70,19 +70,30 @@ def shared(cluster: Cluster, queue: Queue) -> tuple[Claim, ...]:
     return tuple(claim for claim in cluster.claims if home and claim.shared and claim.namespace == home)
 
 
-def bounds(cluster: Cluster, queue: Queue) -> Mapping[str, str]:
-    """The most that pods may have together, whatever the pool; without what has no limit."""
+def guaranteed(cluster: Cluster, queue: Queue, part: Workload) -> bool:
+    """Whether it is never preempted, and so gets nothing of what its queue may borrow."""
+    rule = cluster.queues.system.guarantee
+    if rule is None or queue.most == queue.total:
+        return False
+    if rule.label in part.labels:
+        return part.labels[rule.label] == rule.value
+    return part.priority is not None and part.priority >= rule.priority
+
+
+def bounds(cluster: Cluster, queue: Queue, *, own: bool = False) -> Mapping[str, str]:
+    """The most that pods may have together, whatever the pool; without what has no limit. `own` is without borrowing."""
     if "borrow" in cluster.queues.system.words:
-        return queue.most
+        return queue.total if own else queue.most
     gone = devices(shared(cluster, queue))
     rest = {name: max(worth(amount) - gone[name], Decimal(0)) for name, amount in queue.total.items() if name in gone}
     return {**queue.total, **{name: f"{left.normalize():f}" for name, left in rest.items()}}
 
 
-def has(cluster: Cluster, queue: Queue, resource: str) -> str:
+def has(cluster: Cluster, queue: Queue, resource: str, *, own: bool = False) -> str:
     """The end of a sentence about a bound."""
     beside = " beside its shared claims" if resource in devices(shared(cluster, queue)) else ""
-    return f"it has {bounds(cluster, queue)[resource]}{beside}"
+    beside += ", and jobs that are never preempted borrow nothing" if own else ""
+    return f"it has {bounds(cluster, queue, own=own)[resource]}{beside}"
 
 
 def room(cluster: Cluster, queue: Queue, quota: Quota, resource: str) -> Decimal:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from kwokgen.checks._quotas import HINT_OF_ALL, all_of, bounds, devices, has, room, taken, where
+from kwokgen.checks._quotas import HINT_OF_ALL, all_of, bounds, devices, guaranteed, has, room, taken, where
 from kwokgen.model.amounts import times, total, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
@@ -90,14 +90,15 @@ def _over_pools(cluster: Cluster, workload: Workload, queue: Queue) -> Iterator[
     """Where a queue has one bound of a resource, whatever the pool."""
     if cluster.queues.system.form == "default" and not cluster.home(queue.name):
         return
-    most, parts = bounds(cluster, queue), _asked(cluster, workload, queue)
+    own, parts = guaranteed(cluster, queue, workload), _asked(cluster, workload, queue)
+    most = bounds(cluster, queue, own=own)
     whole = [_joined([*parts, *_of_gang(cluster, workload)], frozenset(), workload.at)]
     for one in whole if _whole(cluster, workload) else parts:
         for resource, wanted in one.amounts.items():
             if resource in most and worth(wanted) > worth(most[resource]):
-                message = f"{one.who} for {wanted} {resource}, {has(cluster, queue, resource)}"
+                message = f"{one.who} for {wanted} {resource}, {has(cluster, queue, resource, own=own)}"
                 message = f'the queue "{queue.name}" never lets a job in: {message}'
-                yield Problem(where(one.at), ID, message, _hint(cluster, workload, resource))
+                yield Problem(where(one.at), ID, message, _hint(cluster, workload, resource, own=own))
 
 
 def _of_gang(cluster: Cluster, workload: Workload) -> list[Asked]:
@@ -109,7 +110,11 @@ def _of_gang(cluster: Cluster, workload: Workload) -> list[Asked]:
     return [Asked(0, amounts, frozenset(), workload.at)] if amounts else []
 
 
-def _hint(cluster: Cluster, workload: Workload, resource: str) -> str:
+def _hint(cluster: Cluster, workload: Workload, resource: str, *, own: bool) -> str:
+    rule = cluster.queues.system.guarantee
+    if rule and own:
+        other = "say so by no label" if rule.label in workload.labels else f"give it a priority below {rule.priority}"
+        return f"raise the quota, ask for less, or {other}"
     if "borrow" in cluster.queues.system.words:
         return HINT
     claims = (claim for part in workload.parts for claim in part.claims if not claim.shared)

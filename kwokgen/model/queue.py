@@ -19,6 +19,17 @@ class Trouble(NamedTuple):
     refuses: bool
 
 
+class Guarantee(NamedTuple):
+    """Whose jobs a system never preempts, and lets borrow nothing: those of a `priority` or a higher one.
+
+    Where pods have the `label`, its `value` alone counts.
+    """
+
+    priority: int
+    label: str
+    value: str
+
+
 class System(NamedTuple):
     """What shares a cluster among queues; `words` are what of queues it can say, `kinds` its apiVersions by kind.
 
@@ -36,6 +47,7 @@ class System(NamedTuple):
     kinds: Mapping[str, str]
     words: frozenset[str]
     resources: frozenset[str] | None
+    guarantee: Guarantee | None
     faults: Mapping[str, Trouble]
 
     def counts(self, resource: str) -> bool:
