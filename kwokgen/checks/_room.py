@@ -12,6 +12,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.fault import Fault, Start
 from kwokgen.model.pool import Pool
 from kwokgen.model.ranges import stretches
+from kwokgen.model.topology import Level, Topology
 from kwokgen.model.workload import Workload
 
 PODS = "pods"
@@ -19,7 +20,7 @@ CLOSING = frozenset({"Ready", "DiskPressure", "PIDPressure", "NetworkUnavailable
 """Conditions of a node for which the node lifecycle controller keeps pods off. With MemoryPressure some clusters do not:
 https://github.com/kubernetes/kubernetes/blob/v1.37.0/plugin/pkg/admission/podtolerationrestriction/admission.go"""
 Ground = tuple[str, Mapping[str, int]]
-"""A place, and how many nodes of each pool it has."""
+"""A place, and how many open nodes of each pool it has."""
 
 
 class Room(NamedTuple):
@@ -98,7 +99,7 @@ def _by_class(
 
 
 def grounds(cluster: Cluster, workload: Workload) -> tuple[Ground, ...]:
-    """The places of the level that all of its pods must be within, each with how many nodes of a pool it has.
+    """The places of the level that all of its pods must be within, each with how many open nodes of a pool it has.
 
     Empty where they may be anywhere. Kueue has all on nodes of one pool, so that there a place is several.
     """
@@ -110,16 +111,27 @@ def grounds(cluster: Cluster, workload: Workload) -> tuple[Ground, ...]:
     one = cluster.queues.place and cluster.queues.system.form == "kueue"
     done: dict[tuple[str, str], dict[str, int]] = {}
     for pool in workload.pools:
+        closed = _closed(cluster, pool, topology, level)
         for place, nodes in topology.held(level, pool.name).items():
-            done.setdefault((place, pool.name if one else ""), {})[pool.name] = nodes
+            done.setdefault((place, pool.name if one else ""), {})[pool.name] = nodes - closed[place]
     return tuple((place, nodes) for (place, _), nodes in done.items())
 
 
 def open_nodes(cluster: Cluster, pool: Pool) -> int:
     """How many nodes of a pool take pods that tolerate its own taints: some are born with a fault that keeps them off."""
-    closed = [fault for fault in cluster.faults_of(pool) if _closes(fault)]
-    found = stretches(pool.count, [fault.nodes for fault in closed])
-    return sum(last + 1 - first for first, last, held in found if not held)
+    return pool.count - sum(last + 1 - first for first, last in _closed_ranges(cluster, pool))
+
+
+def _closed(cluster: Cluster, pool: Pool, topology: Topology, level: Level) -> Counter[str]:
+    """How many of the others stand in each place of a level."""
+    leaf = topology.seats[pool.name].leaf
+    indexes = (index for first, last in _closed_ranges(cluster, pool) for index in range(first, last + 1))
+    return Counter(level.places[level.of[leaf(index)]] for index in indexes)
+
+
+def _closed_ranges(cluster: Cluster, pool: Pool) -> Iterator[tuple[int, int]]:
+    closing = [fault.nodes for fault in cluster.faults_of(pool) if _closes(fault)]
+    return ((first, last) for first, last, held in stretches(pool.count, closing) if held)
 
 
 def _closes(fault: Fault) -> bool:
