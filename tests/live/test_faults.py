@@ -38,6 +38,7 @@ PLAYED_TWICE = re.compile(r'rejected our request due to an error in our request.
 plays both changes, and its second patch finds nothing to take any more. What the first has done is looked at."""
 LATE = 6
 """Seconds that a busy machine may take more."""
+NOT_READY = "node.kubernetes.io/not-ready"
 MODELS = {"Ampere": "a100-sxm4-80gb", "Hopper": "h100-sxm5-80gb", "Blackwell": "gb200", "Turing": "t4"}
 """A GPU of each architecture that entries name."""
 OF_KUBELET = {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}
@@ -116,7 +117,7 @@ def test_every_fault_of_the_catalogue(gated: Cluster, tmp_path: Path, pytestconf
     by_hand = [moment for moment in timeline(rendered(folder).cluster) if moment.command]
     assert len(by_hand) == 2 * len(CASES)
     with removing.applied(gated, folder, limit=180) as live:
-        before = seen(gated, live)
+        before = settled(gated, live)
         switch(gated, live, "on", [each.command for each in by_hand if "=on " in each.command][:FEW])
         until(lambda: marked(gated, live) == {"active": len(CASES)}, SECONDS, "every fault has begun")
         deadline = time.monotonic() + PATIENCE
@@ -158,6 +159,13 @@ def is_mark(key: str) -> bool:
 
 
 Seen = dict[str, dict[str, Any]]
+
+
+def settled(cluster: Cluster, live: Bundle) -> Seen:
+    """What is seen when no node has the taint any more that every node has until the controller manager finds it Ready."""
+    keys = "-o=jsonpath={.items[*].spec.taints[*].key}"
+    until(lambda: NOT_READY not in cluster.kubectl("get", "nodes", "-l", live.selector, keys).stdout, SECONDS, "taints")
+    return seen(cluster, live)
 
 
 def seen(cluster: Cluster, live: Bundle) -> Seen:
@@ -354,13 +362,13 @@ def test_planned_faults_come_and_go_in_time(cluster: Cluster, applied: Applied, 
     folder = written("planned", cluster.minor, tmp_path / "b", PLANNED)
     with applied(folder, ready=False) as live:
         running.wait(cluster, live, jobs=False, limit=SECONDS)
-        born = seen(cluster, live)
+        born = settled(cluster, live)
         assert nodes(cluster, live)["a-2"]["spec"]["taints"][-1]["key"] == "nvidia.com/gpu-error"
         watch = Watch(cluster, live)
         watch.until(30)
         cluster.kubectl("apply", "-f", str(folder / "40-nodes-a.yaml"))
         until(lambda: tainted(cluster, live, "a-0"), 5, "the taint that an apply took is back")
-        watch.until(52)
+        watch.until(TIMES["a-0", "again active"] + LATE)
         (kwok,) = (process for process in cluster.running if process.name == live.controllers[0].name)
         cluster.end(kwok)
         watch.until(62)
