@@ -395,7 +395,7 @@ def events(cluster: Cluster, live: Bundle) -> list[dict[str, Any]]:
 
 
 def counted(cluster: Cluster, live: Bundle) -> dict[str, int]:
-    """How often each node was said to have the error; KWOK may say it again in the same instant (README, Known limits)."""
+    """How often each node was said to have the error; what is said again in the same instant is one (README, Known limits)."""
     found: Counter[str] = Counter()
     for event in events(cluster, live):
         if event["reason"] == "XidError":
