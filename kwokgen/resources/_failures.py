@@ -125,7 +125,8 @@ def _end(cluster: Cluster, workload: Workload, end: Stage) -> dict[str, Any]:
 
 
 def _ends(workload: Workload) -> Iterator[Stage]:
-    return (stage for stage in workload.lifecycle.stages if stage.succeeds)
+    """Servers run until they are deleted, started again or not."""
+    return (stage for stage in workload.lifecycle.stages if stage.succeeds and workload.kind.ends)
 
 
 def _due(workload: Workload, failure: Failure) -> list[dict[str, Any]]:

@@ -57,6 +57,8 @@ workloads:
 """
 SECONDS, SETTLED = 60, 4
 """How long something may take, and in which time nobody else is let in: Kueue looks several times a second."""
+LONGER = 8
+"""Seconds above the run time of `POOLS`, in which a container that was started again could end."""
 RUN = "  run: {min: 5s, max: 10s}\n"
 ROLES = {
     "jobset": "driver, trainers",
@@ -73,7 +75,7 @@ VOLCANO = """  gang: true
 queues: {system: volcano, list: [{name: team, quota: [{pool: gpu, gpus: 32}]}]}
 topology: {schemes: [volcano], levels: [{name: leaf, count: 2, nodes: 2}]}
 """
-FILES = {"trainjob": ("75-for-workloads.yaml", "80-workloads.yaml")}
+FILES = {"trainjob": ("15-for-workloads.yaml", "80-workloads.yaml")}
 """Where the three jobs are, if not in the last alone."""
 
 
@@ -194,6 +196,7 @@ def test_servers_run_until_they_are_deleted(cluster: Cluster, tmp_path: Path) ->
         while restarts(pods(cluster, live)) != {"serve-0": [0, 0, 0], "serve-1": [1, 1, 1]}:
             assert time.monotonic() < deadline, restarts(pods(cluster, live))
             time.sleep(1)
+        time.sleep(LONGER)
         cluster.kubectl(*shlex.split(waits[0])[1:])
         assert {pod["status"]["phase"] for pod in pods(cluster, live)} == {"Running"}
         assert names(pods(cluster, live)) == names(first)

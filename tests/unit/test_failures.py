@@ -226,6 +226,12 @@ def test_the_run_time_of_a_restarted_container_is_the_pods_own(tmp_path: Path) -
     assert results(until, thing) == ["2026-01-01T02:01:15Z"]
 
 
+@pytest.mark.parametrize("kind", ["deployment", "leaderworkerset", "raycluster", "rayjob"])
+def test_a_server_that_was_started_again_runs_until_it_is_deleted(tmp_path: Path, kind: str) -> None:
+    spec = workload("{of: jobs, jobs: [0], after: 10s, exitCode: 1, times: 2}").replace("kind: job", f"kind: {kind}")
+    assert played(stages(rendered(tmp_path, spec)), restarted(2, RUNNING)) == []
+
+
 def test_a_workload_without_failures_is_as_it_was(tmp_path: Path) -> None:
     """Neither a Stage nor an annotation."""
     done = rendered(tmp_path, POOL + "workloads: [{name: w, kind: job}]")
