@@ -25,6 +25,7 @@ ORDER = (
         *("CustomResourceDefinition", "ServiceAccount", "ConfigMap", "Deployment"),
         *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     },
+    {"TrainingRuntime"},
     {"Stage"},
     {"DeviceClass"},
     {"Node"},
@@ -36,7 +37,6 @@ ORDER = (
         *("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology", "WorkloadPriorityClass"),
         *("HyperNode", "PriorityClass", "Queue", "ResourceQuota", "queues.yaml"),
     },
-    {"TrainingRuntime"},
     {"PodGroup", "Workload"},
     {
         *("AppWrapper", "Job", "JobSet", "LeaderWorkerSet", "Pod", "PyTorchJob", "RayCluster", "RayJob"),

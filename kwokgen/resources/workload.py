@@ -19,8 +19,12 @@ from kwokgen.templating import Roles, documents, missing, strays
 
 KIND = "Job"
 FILE = "80-workloads.yaml"
-BEFORE = "75-for-workloads.yaml"
-"""Where the documents of a template stand before the last, which webhooks look for when they see that one."""
+BEFORE = "15-for-workloads.yaml"
+"""Where the documents of a template stand before the last, long before it.
+
+Webhooks look for them when they see that one, in what a watch has told them: Kueue's of TrainJobs refused one whose
+TrainingRuntime had been created just before it ("runtime 'w-0' not found").
+"""
 WAVES, DIGITS = "waves/", 7
 """Where jobs stand that come at a time: in the file of its second since the start."""
 SCRIPT = f"{WAVES}apply.sh"

@@ -243,9 +243,9 @@ def test_a_template_of_several_documents_of_which_one_is_nobodys(tmp_path: Path,
 def test_a_template_of_several_documents_stands_in_two_files(tmp_path: Path) -> None:
     """The last is the job; what it needs is there before, and is not made again with it."""
     files = contents(several(tmp_path, SERVICE).bundle())
-    assert b"kind: Service" in files["75-for-workloads.yaml"]
+    assert b"kind: Service" in files["15-for-workloads.yaml"]
     assert b"kind: Service" not in files["80-workloads.yaml"]
-    assert files["80-workloads.yaml"].count(b"kind: Job") == files["75-for-workloads.yaml"].count(b"kind: Service") == 2
+    assert files["80-workloads.yaml"].count(b"kind: Job") == files["15-for-workloads.yaml"].count(b"kind: Service") == 2
 
 
 def test_a_copy_of_a_builtin_template_of_several_documents_is_as_good(tmp_path: Path) -> None:
