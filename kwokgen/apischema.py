@@ -13,6 +13,7 @@ from kwokgen import schemas
 from kwokgen.conform import found
 from kwokgen.jobrules import Finding
 from kwokgen.series import Document
+from kwokgen.validators import draft
 
 OURS = {
     ("kwok.x-k8s.io", "Stage"): "kwok/stage",
@@ -104,16 +105,14 @@ def _hint(error: Any) -> str:
 @cache
 def _validator(version: str, kind: str, minor: str) -> Any:
     """The kept validator of a kind; None if the minor does not have it."""
-    from jsonschema import Draft202012Validator
-
     if (ours := OURS.get((version.rpartition("/")[0], kind))) is not None:
         meta = {"type": "object", "properties": METADATA, "additionalProperties": False}
         whole = {"allOf": [schemas.load(ours), {"properties": {"metadata": meta}}]}
-        return Draft202012Validator(whole, registry=_lazily(minor))
+        return draft()(whole, registry=_lazily(minor))
     reference = _references(minor).get((version, kind))
     if reference is None:
         return None
-    return Draft202012Validator({"$ref": reference}, registry=_registry(minor))
+    return draft()({"$ref": reference}, registry=_registry(minor))
 
 
 @cache

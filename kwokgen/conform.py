@@ -9,7 +9,7 @@ from kwokgen.formats import FORMATS, Format
 from kwokgen.model.place import Node, Place
 from kwokgen.problem import Pos, Problem, nearest, quoted
 from kwokgen.schemas import Schema
-from kwokgen.validators import checker, validator
+from kwokgen.validators import checker, draft, validator
 
 TYPES = {
     "string": "a string",
@@ -82,9 +82,7 @@ def _shape(error: Any, wanted: list[str], raw: str) -> str:
 
 def _fits(schema: Schema, value: object) -> bool:
     """Whether a value is all that a schema of one type asks for."""
-    from jsonschema import Draft202012Validator
-
-    return "type" in schema and Draft202012Validator(schema, format_checker=checker()).is_valid(value)
+    return "type" in schema and draft()(schema, format_checker=checker()).is_valid(value)
 
 
 def found(value: object, raw: str) -> str:
@@ -173,6 +171,8 @@ def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iter
     examples: Iterable[object] = error.schema.get("examples", ())
     texts = [example for example in examples if isinstance(example, str)]
     hint = "such as " + quoted(texts) if texts else ""
+    if str(error.instance).endswith("\n"):
+        hint = "it ends with a new line, as a text after | or > does: write it in the line of its key"
     yield Problem(
         place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint
     )

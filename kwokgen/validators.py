@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -16,14 +17,35 @@ _VALIDATORS: dict[str, Any] = {}
 
 def validator(schema: Schema) -> Any:
     """The kept validator of a schema, which may refer to others of kwokgen's."""
-    from jsonschema import Draft202012Validator
     from referencing import Registry
 
     identity = str(schema.get("$id", id(schema)))
     if identity not in _VALIDATORS:
         registry: Registry[Any] = Registry(retrieve=_named)  # type: ignore[call-arg]
-        _VALIDATORS[identity] = Draft202012Validator(schema, format_checker=checker(), registry=registry)
+        _VALIDATORS[identity] = draft()(schema, format_checker=checker(), registry=registry)
     return _VALIDATORS[identity]
+
+
+@cache
+def draft() -> Any:
+    """The class of all validators: draft 2020-12, whose patterns end where the text does."""
+    from jsonschema import Draft202012Validator, validators
+
+    return validators.extend(Draft202012Validator, {"pattern": _pattern})
+
+
+def _pattern(_: Any, pattern: str, value: object, __: Schema) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and not re.search(_whole(pattern), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+@cache
+def _whole(pattern: str) -> str:
+    """A pattern of ECMAScript or Go, whose `$` is the end of the text: Python's is before a last newline as well."""
+    parts = r"\\.|\[(?:\\.|[^\]\\])*\]|\$"
+    return re.sub(parts, lambda part: r"\Z" if part[0] == "$" else part[0], pattern)
 
 
 @cache
