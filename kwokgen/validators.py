@@ -31,7 +31,7 @@ def draft() -> Any:
     """The class of all validators: draft 2020-12, whose patterns end where the text does."""
     from jsonschema import Draft202012Validator, validators
 
-    return validators.extend(Draft202012Validator, {"pattern": _pattern})
+    return validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]
 
 
 def _pattern(_: Any, pattern: str, value: object, __: Schema) -> Iterator[Any]:

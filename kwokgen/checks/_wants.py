@@ -8,7 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from kwokgen.checks._devices import PATCHED, Of, attribute, of_model
-from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass
+from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass, Toleration
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device, Listed, Uuid, Version
 from kwokgen.model.pool import Pool
@@ -30,6 +30,12 @@ class Want(NamedTuple):
     def of_class(self) -> Want:
         """As many devices of the class, whichever they are."""
         return Want(self.count, self.device_class)
+
+    @property
+    def tolerant(self) -> Want:
+        """The same, whatever taints the devices have."""
+        every = (Toleration("Exists"),)
+        return self._replace(ask=self.ask._replace(tolerations=every)) if self.ask else self
 
 
 Wanted = tuple[Want, ...]
@@ -80,17 +86,18 @@ def most(cluster: Cluster, pool: Pool, want: Want) -> float:
     # Which devices are of a class that only the cluster has, is not known here.
     if entry is None or not entry.selectors:
         return inf
-    found = [of for of in _devices(cluster, pool, entry) if want.ask is None or _means(want.ask, *of)]
+    found = [of for of in _devices(cluster, pool, entry, want.ask) if want.ask is None or _means(want.ask, *of)]
     if any(device.policies for _, device in found):
         return inf
     return _alike(found, want.constraint) if want.constraint else len(found)
 
 
-def _devices(cluster: Cluster, pool: Pool, entry: DeviceClass) -> Iterator[Of]:
+def _devices(cluster: Cluster, pool: Pool, entry: DeviceClass, ask: Ask | None) -> Iterator[Of]:
     """Those beside the node too; labels that choose among nodes may come from anywhere, and leave none out here."""
     beside = (each.devices for each in cluster.network_devices if not each.pools or pool.name in each.pools)
     own = entry.selectors if entry.at.node.child("selectors") else ()
-    for each in (*pool.had, *beside):
+    had = (each.had(pool.count, ask.cannot_have) for each in pool.published) if ask else pool.had
+    for each in (*had, *beside):
         for device in each.devices if own else each.offered(entry.name):
             if _may_select(own, each.driver, device):
                 yield each.driver, device

@@ -76,7 +76,9 @@ def _message(cluster: Cluster, name: str, own: Met, pools: Sequence[Pool]) -> st
         return f'no node of {quoted(names)} has all that "{name}" asks for'
     (want,) = never[0]
     has = max(most(cluster, pool, want) for pool in pools)
-    return f'"{name}" asks for {_text(want)}, no node of {quoted(names)} has more than {has}'
+    kept_off = any(most(cluster, pool, want.tolerant) > has for pool in pools)
+    taints = " without a taint that it does not tolerate" if kept_off else ""
+    return f'"{name}" asks for {_text(want)}, no node of {quoted(names)} has more than {has}{taints}'
 
 
 def _of_all(cluster: Cluster, claims: Iterable[Met]) -> set[str]:
@@ -91,7 +93,7 @@ def _hint(cluster: Cluster, claims: Iterable[Met]) -> str:
 
 
 def _said(cluster: Cluster, want: Want) -> bool:
-    best = max(most(cluster, pool, want) for pool in cluster.pools)
+    best = max(most(cluster, pool, want.tolerant) for pool in cluster.pools)
     if want.constraint:
         return best < want.count
     return best < min(want.count, 1) or not any(met(cluster, pool, (want.of_class,)) for pool in cluster.pools)

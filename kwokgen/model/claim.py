@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kwokgen.model.device import Opaque
+from kwokgen.model.device import Mark, Opaque
 from kwokgen.model.place import Place
+from kwokgen.model.taint import Taint
 
 BY_CLASS = "deviceclass.resource.kubernetes.io/"
 """Begins the extended resource that every DeviceClass has by itself."""
+CLOSING = frozenset({"NoSchedule", "NoExecute"})
+"""Effects of a device's taint that keep claims off it."""
 
 
 class DeviceClass(NamedTuple):
@@ -32,6 +35,11 @@ class Toleration(NamedTuple):
     effect: str | None = None
     seconds: int | None = None
 
+    def tolerates(self, taint: Taint) -> bool:
+        """https://github.com/kubernetes/kubernetes/blob/v1.37.0/staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/devicetoleration.go ."""
+        said = self.key in (None, taint.key) and self.effect in (None, taint.effect)
+        return said and (self.operator == "Exists" or (self.value or "") == (taint.value or ""))
+
 
 class Model(NamedTuple):
     """A GPU of the catalogue, and the attribute of its driver's devices that a claim knows it by."""
@@ -53,6 +61,13 @@ class Ask(NamedTuple):
     capacity: Mapping[str, str]
     tolerations: tuple[Toleration, ...]
     at: Place
+
+    def cannot_have(self, mark: Mark) -> bool:
+        """Whether the devices of a mark are none for it, as long as nobody takes the mark away."""
+        taint = mark.taint
+        if taint is None or mark.later or taint.effect not in CLOSING:
+            return mark.lost
+        return not any(each.tolerates(taint) for each in self.tolerations)
 
 
 class Request(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from kwokgen.model.place import Place
@@ -124,9 +125,9 @@ class Devices(NamedTuple):
         """With the marks of one node only."""
         return self._replace(marks=tuple(mark for mark in self.marks if mark.holds(node)))
 
-    def had(self, nodes: int) -> Devices:
-        """Without the devices that are missing on each of so many nodes."""
-        lost = [mark for mark in self.marks if mark.lost]
+    def had(self, nodes: int, without: Callable[[Mark], bool] = attrgetter("lost")) -> Devices:
+        """Without the devices that are missing on each of so many nodes, or have another mark there."""
+        lost = [mark for mark in self.marks if without(mark)]
         found = stretches(nodes, [mark.nodes for mark in lost])
         lacks = [frozenset[int]().union(*(lost[index].devices for index in held)) for _, _, held in found]
         gone = frozenset.intersection(*lacks)

@@ -27,10 +27,17 @@ pools:
 - {name: dra, count: 1, machine: {cpu: 8, memory: 8Gi, pods: 20}, gpus: {model: l40s, count: 8}, place: {start: 0}}
 - {name: shut, count: 1, machine: {cpu: 8, memory: 8Gi, pods: 20}, place: {start: 0}}
 - {name: ajar, count: 2, machine: {cpu: 8, memory: 8Gi, pods: 20}, place: {start: 0}}
+- name: spoilt
+  count: 1
+  machine: {cpu: 8, memory: 8Gi, pods: 20}
+  gpus: {model: l40s, count: 8, taints: [{key: example.com/spoilt, effect: NoSchedule, devices: [0-6]}]}
+  place: {start: 0}
 faults:
 - {name: old, fault: maintenance, where: {pool: shut}}
 - {name: older, fault: maintenance, where: {pool: ajar, nodes: [1]}}
 claims:
+- {name: one, requests: [{deviceClassName: gpu.nvidia.com}]}
+- {name: two, requests: [{deviceClassName: gpu.nvidia.com, count: 2}]}
 - {name: three, requests: [{deviceClassName: gpu.nvidia.com, count: 3}]}
 - {name: five, requests: [{deviceClassName: gpu.nvidia.com, count: 5}]}
 - {name: six, requests: [{deviceClassName: gpu.nvidia.com, count: 6}]}
@@ -80,6 +87,12 @@ CASES = {
         "claims: [three, six]", "claims: [three, five]", "asks for 9 gpu.nvidia.com", "cannot allocate all claims"
     ),
     "claim": Case("claims: [nine]", "claims: [eight]", "asks for 9 devices", "cannot allocate all claims"),
+    "taints": Case(
+        "pools: [spoilt], claims: [two]",
+        "pools: [spoilt], claims: [one]",
+        'no node of "spoilt" has more than 1 without a taint',
+        "cannot allocate all claims",
+    ),
     "gang": Case("pods: 17, gang: true, gpus: 1", "pods: 16, gang: true, gpus: 1", "a gang of 17 pods", ""),
     "crowd": Case("pods: 13, gang: true, pools: [cpu]", "pods: 12, gang: true, pools: [cpu]", "a gang of 13 pods", ""),
     "rack": Case(
