@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 
 from kwokgen.draw import between, draw
 
+MOST_SECONDS = 9_999_999
+"""The latest that a job comes, 115 days: the files of waves are named by their second, in the order of their names."""
+
 
 class Length(NamedTuple):
     """What a length is drawn from: a `range` of two bounds, an `exponential` mean, a `lognormal` median, `one` of several.
@@ -23,6 +26,15 @@ class Length(NamedTuple):
     def shortest(self) -> int:
         """The least that can be drawn."""
         return 1 if self.sort in {"exponential", "lognormal"} else min(self.values)
+
+    @property
+    def longest(self) -> Decimal:
+        """More than can be drawn, or as much: 2^64 draws end at 45 times a mean, and at 9 deviations."""
+        if self.sort == "exponential":
+            return Decimal(46 * self.values[0])
+        if self.sort == "lognormal":
+            return self.values[0] * (10 * self.sigma).exp()
+        return Decimal(max(self.values))
 
     @property
     def mean(self) -> Decimal:
@@ -58,6 +70,10 @@ class Arrival(NamedTuple):
 
     start: int
     every: Length
+
+    def latest(self, count: int) -> Decimal:
+        """Milliseconds since the start, before which the last of so many has come."""
+        return self.start + self.every.longest * (count - 1)
 
     def moments(self, seed: int, name: str, count: int) -> list[int]:
         """Milliseconds since the start, of each job."""

@@ -8,6 +8,7 @@ from typing import Any
 from kwokgen.jobrules import POLICIES
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import JOB
+from kwokgen.model.length import MOST_SECONDS
 from kwokgen.model.lifecycle import in_seconds
 from kwokgen.model.workload import Workload
 from kwokgen.problem import KwokgenError
@@ -25,7 +26,7 @@ BEFORE = "15-for-workloads.yaml"
 Webhooks look for them when they see that one, in what a watch has told them: Kueue's of TrainJobs refused one whose
 TrainingRuntime had been created just before it ("runtime 'w-0' not found").
 """
-WAVES, DIGITS = "waves/", 7
+WAVES, DIGITS = "waves/", len(str(MOST_SECONDS))
 """Where jobs stand that come at a time: in the file of its second since the start."""
 SCRIPT = f"{WAVES}apply.sh"
 _SCRIPT = """\

@@ -63,3 +63,9 @@ def test_arrivals_follow_each_other() -> None:
     assert many[0] == 2_000
     assert many == sorted(many)
     assert Arrival(0, Length("range", (100, 100))).moments(3, "w", 4) == [0, 100, 200, 300]
+
+
+@pytest.mark.parametrize("length", [Length("exponential", (60_000,)), Length("lognormal", (60_000,), Decimal("1.5"))])
+def test_nothing_that_is_drawn_is_longer_than_the_longest(length: Length) -> None:
+    """Of all draws the last but those that no float can tell from one."""
+    assert max(sample(length)) < length.values[0] * length._factor(2**64 - 2**12) <= length.longest
