@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import groupby
 
 from kwokgen import formats
+from kwokgen.blueprint import shares
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
 from kwokgen.draw import draws, lowest
@@ -192,12 +192,11 @@ class Written:
     def _number(self, total: int, what: str) -> int:
         """How many of a total the share is; none where there is a problem."""
         share = self.item["share"]
-        percent = Decimal(share.removesuffix("%"))
-        number = round(total * percent / 100)
+        number = shares.counted(share, total)
         hint = "name jobs or indexes instead"
         if total > MOST_DRAWN:
             message = f"a share of {total} {what} cannot be drawn, {MOST_DRAWN} is the most"
-        elif percent > 100 or not number:
+        elif number > total or not number:
             message = f"{share} of {total} {what} is {'more than all' if number else 'none'}"
         else:
             return number

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from math import ceil
 
-from kwokgen.blueprint import faultsteps
+from kwokgen.blueprint import faultsteps, shares
 from kwokgen.blueprint.faultsteps import Written, seconds
 from kwokgen.blueprint.marks import ranges, runs
 from kwokgen.blueprint.scope import Data, Scope, places
@@ -105,10 +105,9 @@ def _standing(scope: Scope, where: Data, at: Place, pool: Pool, topology: Topolo
 def _share(scope: Scope, item: Data, at: Place, pool: Pool, there: Ranges, seed: int) -> Ranges:
     written = item["where"]["nodes"]
     indexes = [index for first, last in there for index in range(first, last + 1)]
-    share = float(written.removesuffix("%"))
-    number = round(len(indexes) * share / 100)
-    if (share > 100 or not number) and indexes:
-        message = f"{written} of {len(indexes)} nodes is {'more than all' if share > 100 else 'none'}"
+    number = shares.counted(written, len(indexes))
+    if (number > len(indexes) or not number) and indexes:
+        message = f"{written} of {len(indexes)} nodes is {'more than all' if number else 'none'}"
         scope.fail(at.pos("where", "nodes"), "fault", message, "name nodes by their indexes")
     drawn = draws(seed, f"fault/{item['name']}/{pool.name}", pool.count)
     return runs([indexes[place] for place in lowest([drawn[index] for index in indexes], number)])
