@@ -144,14 +144,14 @@ def test_what_a_patch_replaces_is_replaced_whole(tmp_path: Path) -> None:
     """A list has no items by name, and null takes a key away."""
     found = nodes(
         tmp_path,
-        "{target: {kind: Node, name: a-0}, merge: {spec: {taints: [{key: own, effect: NoExecute}]}}}",
-        "{target: {kind: Node, name: a-1}, merge: {spec: {taints: null, unschedulable: true}}}",
+        "{target: {kind: Node, name: a-0}, merge: {spec: {podCIDRs: [10.1.0.0/24], podCIDR: 10.1.0.0/24}}}",
+        "{target: {kind: Node, name: a-1}, merge: {spec: {providerID: null, unschedulable: true}}}",
+        "{target: {kind: Node, name: a-0}, merge: {spec: {podCIDRs: [10.2.0.0/24], podCIDR: 10.2.0.0/24}}}",
     )
-    assert found["a-0"]["spec"] == {
-        "providerID": "kwok://a-0",
-        "taints": [{"key": "own", "effect": "NoExecute"}],
-    }
-    assert found["a-1"]["spec"] == {"providerID": "kwok://a-1", "unschedulable": True}
+    taints = found["a-2"]["spec"]["taints"]
+    cidr = "10.2.0.0/24"
+    assert found["a-0"]["spec"] == {"providerID": "kwok://a-0", "taints": taints, "podCIDR": cidr, "podCIDRs": [cidr]}
+    assert found["a-1"]["spec"] == {"taints": taints, "unschedulable": True}
 
 
 def test_a_patched_value_is_written_as_it_is_meant(tmp_path: Path) -> None:
@@ -182,6 +182,9 @@ FIXED: dict[str, tuple[str, str, str]] = {
     "pool": ("Node", "{metadata: {labels: {kwokgen.io/pool: x}}}", "metadata.labels.kwokgen.io/pool"),
     "shard": ("Node", "{metadata: {labels: {kwokgen.io/shard: x}}}", "metadata.labels.kwokgen.io/shard"),
     "hostname": ("Node", "{metadata: {labels: {kubernetes.io/hostname: x}}}", "metadata.labels.kubernetes.io/hostname"),
+    "taints": ("Node", "{spec: {taints: []}}", "spec.taints"),
+    "conditions": ("Node", "{status: {conditions: null}}", "status.conditions"),
+    "addresses": ("Node", "{status: {addresses: []}}", "status.addresses"),
     "pool of a slice": (
         "ResourceSlice",
         "{metadata: {labels: {kwokgen.io/pool: x}}}",
