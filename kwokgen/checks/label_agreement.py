@@ -1,4 +1,4 @@
-"""Labels of the GPU operator: they say of a node what its slices say."""
+"""Labels of the GPU operator and the kubelet: they say of a node what its slices and its status say."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from kwokgen.model.pool import Pool
 from kwokgen.problem import Problem
 
 ID = "label-agreement"
-SUMMARY = "Node labels of the vendor and attributes of devices say the same"
+SUMMARY = "Node labels of the vendor and the kubelet say the same as devices and machines"
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """Labels of the blueprint's own that say another thing than the devices; the operator's follow from them."""
     for pool in cluster.pools:
+        yield from _of_kubelet(pool)
         if pool.gpus and pool.slices and pool.gpus.devices.devices:
             for agreement in pool.gpus.agreements:
                 yield from _held(pool, pool.gpus, agreement)
+
+
+def _of_kubelet(pool: Pool) -> Iterator[Problem]:
+    for key, own in (("kubernetes.io/arch", pool.machine.arch), ("kubernetes.io/os", "linux")):
+        if (label := pool.labels.get(key, own)) != own:
+            hint = "leave out the label, or write arch on the pool" if key.endswith("arch") else "leave out the label"
+            yield Problem(pool.at.pos("labels", key), ID, f'the label {key} is "{label}", its nodes have "{own}"', hint)
 
 
 def _held(pool: Pool, gpus: Gpus, agreement: Agreement) -> Iterator[Problem]:

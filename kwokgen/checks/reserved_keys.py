@@ -41,6 +41,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         if not ttl.isdigit():
             pos = pool.at.pos("annotations", "node.alpha.kubernetes.io/ttl")
             yield Problem(pos, ID, f'"{ttl}" is not a number of seconds', 'such as "0"')
+    yield from _reserved(cluster.observability.at, "labels", cluster.observability.labels, ())
     for namespace in cluster.namespaces:
         yield from _reserved(namespace.at, "labels", namespace.labels, (OF_NAMESPACES,))
     for workload in cluster.workloads:
