@@ -13,7 +13,7 @@ from kwokgen.model.place import Entry, Node
 from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 
 COLUMNS = ("arrival", "duration", "gpus", "pods")
-"""`pods` may be missing; whatever else a file has is not read."""
+"""`pods` may be missing, unless the blueprint names its column; whatever else a file has is not read."""
 NEEDED = COLUMNS[:3]
 CELL = re.compile(r'(?:^|,)\s*(?P<text>"(?:[^"]|"")*"[^,]*|[^,]*)')
 OTHERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -104,8 +104,8 @@ def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[tu
 def _places(path: str, first: str, names: Mapping[str, str]) -> dict[str, int]:
     """Which cell each column is."""
     head = [cell.text for cell in _cells(first)]
-    for column in NEEDED:
-        if names[column] not in head:
+    for column in COLUMNS:
+        if names[column] not in head and (column in NEEDED or names[column] != column):
             raise KwokgenError(Problem(_pos(path, 1, first, 1, ""), "trace", *_missing(column, names[column], head)))
     for cell in _cells(first):
         if cell.text in names.values() and head.count(cell.text) > 1:

@@ -12,7 +12,9 @@ from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
 from kwokgen.model.workload import Workload
 
-OWN = ("count", "pods", "parallelism", "roles", "gpus", "run", "arrival", "failures")
+UNSAID = ("parallelism", "roles", "failures")
+"""They go by pods and jobs whose numbers follow from the trace."""
+OWN = ("count", "pods", "gpus", "run", "arrival", *UNSAID)
 """What a trace says itself, or what is of jobs by their number."""
 
 
@@ -35,7 +37,8 @@ def expanded(scope: Scope, item: Data, at: Place, pools: Sequence[Pool]) -> Iter
     """The workloads that a trace is, by their pods and GPUs; with every mistake in it noted."""
     for word in OWN:
         if at.node.child(word):
-            scope.fail(at.key(word), "workload", f"the trace says {word} of each job", "leave one of them out")
+            said = f"{word} cannot be said of a trace's jobs" if word in UNSAID else f"the trace says {word} of each job"
+            scope.fail(at.key(word), "workload", said, f"leave out {word if word in UNSAID else 'one of them'}")
     most = max((pool.gpus.counted for pool in pools if pool.gpus), default=0)
     groups: dict[tuple[int, int], list[Data]] = {}
     for index, row in enumerate(item["trace"]):

@@ -66,6 +66,15 @@ def test_columns_may_have_other_names(tmp_path: Path) -> None:
     assert found == {"replay-4x1-0": ("waves/0000000.yaml", 4, "5")}
 
 
+def test_a_column_that_the_blueprint_names_is_there(tmp_path: Path) -> None:
+    """Jobs would have another number of pods than the file says."""
+    with pytest.raises(KwokgenError) as refused:
+        read(tmp_path, "arrival,duration,gpus,num_pods\n0,5,8,4\n", "{file: jobs.csv, columns: {pods: numpods}}")
+    [found] = refused.value.problems
+    assert found.message.startswith('no column "numpods". available: ')
+    assert found.hint == 'did you mean "num_pods"? (columns: {pods: "num_pods"})'
+
+
 def test_overlays_find_their_own_files(tmp_path: Path) -> None:
     """Beside the file that names it, not beside the blueprint."""
     (tmp_path / "over").mkdir()
