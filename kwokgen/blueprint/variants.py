@@ -14,6 +14,7 @@ from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]=]+)')
 
 ATTRIBUTES = "attributes"
+ABOVE = ("apiVersion", "kind", "metadata", "spec")
 
 
 def overlaid(base: Node, over: Node) -> Node:
@@ -34,7 +35,7 @@ def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry
             node = (_attributes if key == ATTRIBUTES else overlaid)(base[key].node, entry.node)
             merged[key] = Entry(entry.key_pos if node is entry.node else base[key].key_pos, node)
         else:
-            merged[key] = entry
+            merged[key] = entry._replace(node=_present(entry.node))
     return merged
 
 
@@ -44,13 +45,14 @@ def _attributes(base: Node, over: Node) -> Node:
         return over
     mappings = [key for key, entry in over.value.items() if isinstance(entry.node.value, dict)]
     kept = {key: entry for key, entry in base.value.items() if key not in mappings}
-    whole = {key: entry._replace(node=_present(entry.node)) for key, entry in over.value.items()}
-    return base._replace(value=_mappings(kept, whole))
+    return base._replace(value=_mappings(kept, over.value))
 
 
 def _present(node: Node) -> Node:
-    """A mapping without its nulls, which have nothing to take away."""
-    return node._replace(value=_mappings({}, node.value)) if isinstance(node.value, dict) else node
+    """A mapping without its nulls, which have nothing to take away, and a list of items with names likewise."""
+    if isinstance(node.value, dict):
+        return node._replace(value=_mappings({}, node.value))
+    return node._replace(value=tuple(map(_present, node.value))) if isinstance(node.value, tuple) and _named(node) else node
 
 
 def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -59,7 +61,7 @@ def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
     # Two of one name in the base are found later, where they stand.
     kept = tuple(overlaid(node, wanted[_name(node)]) if _name(node) in wanted else node for node in base)
     known = {_name(node) for node in base}
-    return (*kept, *(node for node in over if _name(node) not in known))
+    return (*kept, *(_present(node) for node in over if _name(node) not in known))
 
 
 def _distinct(over: tuple[Node, ...]) -> None:
@@ -145,6 +147,8 @@ class _Assignment(NamedTuple):
             index = found["index"]
             steps.append((at, int(index) if index else found["quoted"] if found["word"] is None else found["word"]))
             at = self._next(path, found.end())
+        if steps and steps[0][1] in ABOVE:
+            self._fail(0, f'a path begins below spec, which has no "{steps[0][1]}"', "such as pools.gpu.count=100")
         if not steps:
             self._fail(0, "no path: write path=value", "such as pools.gpu.count=100")
         return steps

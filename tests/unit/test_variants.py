@@ -77,6 +77,10 @@ OVERLAYS: dict[str, tuple[str, dict[str, Any]]] = {
         {"pools.0.labels": {"example.com/y": "2"}, "pools.0.count": 1},
     ),
     "null of a key that is not there": ("{controller: null}", {"controller": "-", "seed": 3}),
+    "null of a key below one that is not there": (
+        "{controller: {namespace: null, shards: 2}, pools: [{name: b, labels: null, annotations: {x: null}}]}",
+        {"controller": {"shards": 2}, "pools.2": {"name": "b", "annotations": {}}},
+    ),
     "a list of words": (
         "{workloads: [{name: w, container: {command: [true]}}]}",
         {"workloads.0.container.command": [True], "workloads.0.pods": 4},
