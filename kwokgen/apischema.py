@@ -115,13 +115,21 @@ def _validator(version: str, kind: str, minor: str) -> Any:
     return draft()({"$ref": reference}, registry=_registry(minor))
 
 
-@cache
-def _definitions(minor: str) -> dict[str, Any]:
+def known(minor: str) -> bool:
+    """Whether there are schemas of a minor: those of the newest come with a release of kubernetes-validate."""
+    return _file(minor).is_file()
+
+
+def _file(minor: str) -> Path:
     spec = find_spec("kubernetes_validate")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("kubernetes_validate")
-    file = Path(spec.origin).parent / "kubernetes-json-schema" / f"v{minor}.0-local-strict" / "_definitions.json"
-    content: dict[str, Any] = json.loads(file.read_bytes())
+    return Path(spec.origin).parent / "kubernetes-json-schema" / f"v{minor}.0-local-strict" / "_definitions.json"
+
+
+@cache
+def _definitions(minor: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(_file(minor).read_bytes())
     return content
 
 

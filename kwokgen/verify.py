@@ -22,6 +22,10 @@ OPAQUE = ("opaque", "parameters")
 
 def verify(cluster: Cluster, series: Sequence[Series]) -> tuple[Problem, ...]:
     """Every object that the API server would refuse, drop or change, at the place that asked for it."""
+    if not apischema.known(minor := cluster.kubernetes.minor):
+        message = f"there are no schemas of Kubernetes {minor} to hold the objects against"
+        hint = "they come with kubernetes-validate: name a minor that it has"
+        return (Problem(cluster.at.below("spec").pos("kubernetes"), "catalog", message, hint),)
     blame = _Blame(cluster)
     problems: list[Problem] = []
     for one in series:

@@ -30,7 +30,7 @@ def placed(scope: Scope, item: Data, at: Place, bare: Bare) -> Bare:
         message = f"the machine's GPUs are in {known} NUMA nodes, not {zones}"
         scope.fail(at.pos("numa", "zones"), "numa", message, f"leave it out, or write {known} or more")
     count = item.get("gpus", {}).get("count") or (bare.gpus or {}).get("count", 0)
-    if not zones or (bare.pci and len(bare.pci) < count):
+    if not zones or not count or (bare.pci and len(bare.pci) < count):
         return bare
     slots = bare.pci or ({},) * count
     return bare._replace(pci=tuple({"numa": _of_gpu(index, count, zones), **slot} for index, slot in enumerate(slots)))

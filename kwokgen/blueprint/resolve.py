@@ -107,7 +107,11 @@ def _understood(scope: Scope, classes: tuple[DeviceClass, ...]) -> dict[str, Dev
 def _kubernetes(scope: Scope, written: str, at: Place) -> Kubernetes:
     """`1.37`, `v1.37` and `1.37.2` all name the minor 1.37."""
     minor = re.sub(r"^v?(\d+\.\d+)(\.\d+)?$", r"\1", written)
-    return entries.kubernetes(_fact_or_newest(scope, "kubernetes", minor, at.pos("kubernetes"), "kubernetes minor"))
+    found = entries.kubernetes(_fact_or_newest(scope, "kubernetes", minor, at.pos("kubernetes"), "kubernetes minor"))
+    if not re.fullmatch(r"1\.\d+", found.minor):
+        message = f'the catalogue\'s entry "{found.minor}" is called otherwise than a minor of Kubernetes'
+        scope.fail(at.pos("kubernetes"), "catalog", message, "rename its file, such as 1.37.yaml")
+    return found
 
 
 def _fact_or_newest(scope: Scope, kind: str, name: str, pos: Pos, what: str) -> Fact:

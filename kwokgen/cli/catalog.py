@@ -87,6 +87,6 @@ def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None
     for kind in holding:
         fact = facts.get(kind, name, pos, kind)
         if form is Format.json:
-            typer.echo(dumped({"kind": kind, "name": name, "file": fact.file, **fact.data}))
+            typer.echo(dumped({"kind": kind, "name": name, "file": fact.file, "entry": dict(fact.data)}))
         else:
             sys.stdout.write(f"# {visible(fact.file)}\n{emit.dump(dict(fact.data)).removeprefix('---' + chr(10))}")

@@ -535,6 +535,29 @@ def test_the_command_shows_an_entry_whole(tmp_path: Path) -> None:
     assert "0000:53:00.0" in shown
 
 
+def test_in_json_an_entry_stands_apart_from_what_it_is(tmp_path: Path) -> None:
+    """An owner, a step and a Stage have a kind of their own."""
+    [shown] = json.loads(f"[{command('catalog', 'owners', 'job', '--format', 'json', cwd=tmp_path).stdout.decode()}]")
+    assert (shown["kind"], shown["name"], shown["entry"]["kind"]) == ("owners", "job", "Job")
+
+
+MINORS = {
+    "1.38": "there are no schemas of Kubernetes 1.38 to hold the objects against",
+    "1.37-own": 'the catalogue\'s entry "1.37-own" is called otherwise than a minor of Kubernetes',
+}
+
+
+@pytest.mark.parametrize(("name", "message"), MINORS.items(), ids=MINORS)
+def test_a_minor_that_objects_cannot_be_held_against(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "own" / "kubernetes").mkdir(parents=True)
+    text = 'extends: "1.37"\nsummary: a minor\nsource: https://example.com\nchecked: "2026-11-28"\n'
+    (tmp_path / "own" / "kubernetes" / f"{name}.yaml").write_text(text)
+    quickstart = ROOT / "blueprints" / "quickstart.yaml"
+    with pytest.raises(KwokgenError) as refused:
+        render(str(quickstart), sets=[f'kubernetes="{name}"'], catalog=Catalog.of([str(tmp_path / "own")]))
+    assert [(found.pos.file, found.message) for found in refused.value.problems] == [("--set[1]", message)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
