@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kwokgen.formats import is_duration, is_moment
+from kwokgen.jqchild import BEGUN
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.lifecycle import Lifecycle, Stage
-from kwokgen.problem import KwokgenError, Pos, Problem
+from kwokgen.problem import EnvironmentFailure, KwokgenError, Pos, Problem
 
 SECONDS = 10
 """More than the child's own limit of CPU time, in case the machine is busy."""
@@ -110,15 +111,20 @@ def _answers(questions: Sequence[Question]) -> tuple[list[dict[str, Any]], Probl
 
 
 def _asked(questions: Sequence[Question]) -> list[dict[str, Any]]:
-    """What a child made of them until it ended."""
+    """What a child made of them until it ended.
+
+    Raises EnvironmentFailure for one that did not begin.
+    """
     asked = json.dumps([[question.expression, question.sample] for question in questions])
     command = [sys.executable, "-I", "-m", "kwokgen.jqchild"]
     try:
         done = subprocess.run(command, input=asked, text=True, capture_output=True, check=False, timeout=SECONDS)
-        said = done.stdout
+        said, why = done.stdout, done.stderr
     except subprocess.TimeoutExpired as error:
         # What it said until then comes as bytes, whatever `text` says: https://github.com/python/cpython/issues/87597
-        said = bytes(error.stdout or b"").decode()
+        said, why = bytes(error.stdout or b"").decode(), ""
+    if not said.startswith(BEGUN):
+        raise EnvironmentFailure(f"jq does not begin: {(why.splitlines() or ['no answer'])[-1]}")
     return [json.loads(line) for line in said.splitlines() if line.endswith("}")]
 
 

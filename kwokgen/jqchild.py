@@ -1,4 +1,4 @@
-"""The bounded process: jq expressions with samples on stdin, a line of JSON for each on stdout."""
+"""The bounded process: jq expressions with samples on stdin, on stdout a line as it begins and one of JSON for each."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 CPU_SECONDS = 4
 MEMORY = 512 * 1024 * 1024
+BEGUN = "begun"
+"""What ends before it is not ended by an expression."""
 
 
 def main() -> None:
@@ -22,6 +24,8 @@ def main() -> None:
 
     # KWOK's jq has no modules: what one of them says would hold here only, and any file that is JSON would be one.
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    sys.stdout.write(f"{BEGUN}\n")
+    sys.stdout.flush()
     # One expression is asked of many objects, and takes a hundred times longer to be compiled than to be run.
     compiled = cache(jq.compile)
     for expression, sample in json.load(sys.stdin):

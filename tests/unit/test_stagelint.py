@@ -13,9 +13,10 @@ import pytest
 from kwokgen import stagelint
 from kwokgen.blueprint.lifecycles import DEFAULTS, FOLDER
 from kwokgen.catalog import Catalog, entries
+from kwokgen.expressions import Question, held
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.pipeline import render
-from kwokgen.problem import KwokgenError, Pos, Problem
+from kwokgen.problem import EnvironmentFailure, KwokgenError, Pos, Problem
 from kwokgen.resources._stages import stages
 from tests import test_golden
 from tests.unit.rendering import BLUEPRINTS, ROOT, blueprint, rendered
@@ -274,4 +275,10 @@ def test_one_expression_is_asked_of_many_objects() -> None:
     asked = [['.a[]? | select(.b == "c") | .d', {"a": [{"number": number}]}] for number in range(3_000)]
     command = [sys.executable, "-m", "kwokgen.jqchild"]
     done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True, check=True, cwd=ROOT)
-    assert done.stdout.splitlines() == ['{"results": []}'] * 3_000
+    assert done.stdout.splitlines() == ["begun", *['{"results": []}'] * 3_000]
+
+
+def test_a_jq_that_does_not_begin_is_nobodys_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(EnvironmentFailure, match="jq does not begin: no answer"):
+        held([Question(Pos("own.yaml", 1, 1), ".a", {})])
