@@ -58,7 +58,8 @@ def _absent(folder: Path) -> Iterator[Problem]:
 def _obstacles(bundle: Bundle, folder: Path) -> Iterator[Problem]:
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
-            yield Problem(Pos(str(folder)), "folder", "is a file, not a folder", "name a folder with -o")
+            message = "is a file, not a folder" if folder.exists() else "is a link to nothing"
+            yield Problem(Pos(str(folder)), "folder", message, "name a folder with -o")
         else:
             yield from _unwritable(folder)
         return

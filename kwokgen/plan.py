@@ -75,7 +75,7 @@ def plan(rendered: Rendered) -> Plan:
         gpus=sum(pool.count * pool.gpus.count for pool in cluster.pools if pool.gpus),
         objects=dict(sorted(objects.items())),
         bytes=_bytes(bundle),
-        files=len(bundle.files),
+        files=sum(file.applied for file in bundle.files),
         controllers=0 if cluster.controller.run == "existing" else cluster.controller.shards,
         lease_writes=round(cluster.nodes / renewal, 1) if renewal else 0.0,
         apply_seconds=1

@@ -73,7 +73,7 @@ def _third_of_a_value(cluster: Cluster) -> Iterator[Pos]:
         counts = {request.name: request.least for request in claim.requests}
         for constraint in claim.constraints:
             held = constraint.requests or tuple(counts)
-            if constraint.distinct and any(counts.get(name, 0) > 2 for name in held):
+            if constraint.distinct and any(counts.get(name.partition("/")[0], 0) > 2 for name in held):
                 yield constraint.at.pos("distinctAttribute")
 
 

@@ -21,8 +21,17 @@ class Format(StrEnum):
     github = "github"
 
 
+def _once(blueprints: list[str]) -> list[str]:
+    if blueprints.count("-") > 1:
+        raise typer.BadParameter("- is standard input, which is there once")
+    return blueprints
+
+
 Blueprint = Annotated[str, typer.Argument(metavar="BLUEPRINT", help="A blueprint's file; - is standard input.")]
-Blueprints = Annotated[list[str], typer.Argument(metavar="BLUEPRINT…", help="Blueprints' files; - is standard input.")]
+Blueprints = Annotated[
+    list[str],
+    typer.Argument(metavar="BLUEPRINT…", callback=_once, help="Blueprints' files; - is standard input."),
+]
 Overlays = Annotated[
     list[str], typer.Option("--overlay", metavar="FILE", help="A partial blueprint laid over it; repeatable.")
 ]
