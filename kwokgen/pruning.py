@@ -39,7 +39,8 @@ def text(cluster: Cluster, series: Sequence[Series], apply: str) -> Iterator[str
     versions = sorted({_allowed(version, kind) for version, kind in possible})
     yield "## Change, and delete"
     yield ""
-    yield "After another render, `apply` with prune removes what is no longer there:"
+    yield "After another render, `apply` with prune removes what is no longer there, of the kinds that this one may have. Kinds of others"
+    yield "that only the render before had (its jobs or queues were of another kind) are not among them: delete those objects first."
     yield ""
     yield "```sh"
     yield f"{apply} -f . --prune {label} \\"
