@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from kwokgen import claimrules, devicerules, jobrules, metarules, podrules
+from kwokgen import claimrules, devicerules, fieldrules, jobrules, jobwords, metarules, podrules
+from kwokgen.fieldrules import EACH, Formed, Number, Rule, Words, at
 from kwokgen.formats import FORMATS, is_label, is_label_value, is_subdomain
 from kwokgen.model.target import Kubernetes
+from kwokgen.objectformats import NETWORK, POLICY
 from kwokgen.problem import quoted
 from kwokgen.series import Document
 
@@ -22,6 +24,24 @@ NODE_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 DNS_LABEL_KINDS = {"Namespace"}
 NAMED_BY_LABEL = {"Node", "Job"}
 """Kinds whose names become label values: kubernetes.io/hostname, batch.kubernetes.io/job-name."""
+OWN_GROUPS = {"", "apps", "batch"}
+"""Groups whose kinds are held to core/validation's ValidateObjectMeta: their finalizers have a domain."""
+SECURITY = ("metadata", "labels")
+MODES = ("audit", "enforce", "warn")
+NAMESPACE: tuple[Rule, ...] = (
+    *(
+        Words((*SECURITY, f"pod-security.kubernetes.io/{mode}"), ("baseline", "privileged", "restricted"))
+        for mode in MODES
+    ),
+    *(Formed((*SECURITY, f"pod-security.kubernetes.io/{mode}-version"), POLICY) for mode in MODES),
+)
+DEPLOYMENT: tuple[Rule, ...] = tuple(
+    Number(("spec", key)) for key in ("minReadySeconds", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit")
+)
+NODE: tuple[Rule, ...] = (
+    Formed(("spec", "podCIDR"), NETWORK, optional=True),
+    Formed(("spec", "podCIDRs", EACH), NETWORK),
+)
 
 
 def findings(document: Document, kubernetes: Kubernetes) -> Iterator[Finding]:
@@ -47,8 +67,9 @@ def _metadata(document: Document) -> Iterator[Finding]:
             ("metadata", "name"),
             f'"{name}" has {len(name)} characters, a {kind} may have 63: it is a label\'s value as well',
         )
-    for found in metarules.findings(meta):
-        yield found._replace(path=("metadata", *found.path))
+    own = document["apiVersion"].rpartition("/")[0] in OWN_GROUPS
+    yield from at(("metadata",), metarules.findings(meta, domains=own))
+    yield from at(("metadata", "ownerReferences"), metarules.owner_findings(meta.get("ownerReferences", ())))
 
 
 def _size(document: Document) -> Iterator[Finding]:
@@ -70,6 +91,7 @@ def bytes_of(document: Document) -> int:
 
 
 def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    """https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/apis/core/validation/validation.go, ValidateNode."""
     seen = set()
     for index, taint in enumerate(document.get("spec", {}).get("taints", ())):
         path = ("spec", "taints", index)
@@ -80,6 +102,7 @@ def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     for part in ("capacity", "allocatable"):
         for found in podrules.quantities(document.get("status", {}).get(part, {})):
             yield found._replace(path=("status", part, *found.path))
+    yield from fieldrules.findings(document, NODE)
 
 
 def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
@@ -92,7 +115,7 @@ def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     if policy not in {"Never", "OnFailure"}:
         path = ("spec", "template", "spec", "restartPolicy")
         yield path, f'"{policy}" is not Never or OnFailure'
-    for found in (*jobrules.findings(spec), *jobrules.selector_findings(spec, name)):
+    for found in (*jobrules.findings(spec), *jobrules.selector_findings(spec, name), *jobwords.findings(spec)):
         yield found._replace(path=("spec", *found.path))
 
 
@@ -106,6 +129,12 @@ def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding
     policy = template.get("spec", {}).get("restartPolicy", "Always")
     if policy != "Always":
         yield ("spec", "template", "spec", "restartPolicy"), f'"{policy}" is not Always'
+    yield from fieldrules.findings(document, DEPLOYMENT)
+
+
+def _namespace(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
+    """https://github.com/kubernetes/kubernetes/blob/v1.37.0/staging/src/k8s.io/pod-security-admission/admission/admission.go, ValidateNamespace."""
+    yield from fieldrules.findings(document, NAMESPACE)
 
 
 def _plain_pod(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
@@ -133,6 +162,7 @@ def _config_map(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding
 
 
 _KINDS: dict[str, Callable[[Document, Kubernetes], Iterator[Finding]]] = {
+    "Namespace": _namespace,
     "Node": _node,
     "ResourceSlice": devicerules.slice_findings,
     "DeviceClass": claimrules.class_findings,

@@ -12,6 +12,7 @@ from typing import Any, cast
 from kwokgen import schemas
 from kwokgen.conform import found
 from kwokgen.jobrules import Finding
+from kwokgen.objectformats import TIME, is_time
 from kwokgen.series import Document
 from kwokgen.validators import draft
 
@@ -45,12 +46,20 @@ OURS = {
 """Schemas that kwokgen ships, by group and kind."""
 KUBERNETES = "urn:kubernetes:"
 """Begins what they call a definition of Kubernetes."""
-_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+_TEXT, _NUMBER, _TIME = {"type": "string"}, {"type": "integer"}, {"type": "string", "format": "date-time"}
+OWNER = {
+    "apiVersion": _TEXT,
+    "blockOwnerDeletion": {"type": "boolean"},
+    "controller": {"type": "boolean"},
+    "kind": _TEXT,
+    "name": _TEXT,
+    "uid": _TEXT,
+}
 METADATA = {
     "annotations": {"type": "object", "additionalProperties": _TEXT},
-    "creationTimestamp": _TEXT,
+    "creationTimestamp": _TIME,
     "deletionGracePeriodSeconds": _NUMBER,
-    "deletionTimestamp": _TEXT,
+    "deletionTimestamp": _TIME,
     "finalizers": {"type": "array", "items": _TEXT},
     "generateName": _TEXT,
     "generation": _NUMBER,
@@ -58,14 +67,22 @@ METADATA = {
     "managedFields": {"type": "array", "items": {"type": "object"}},
     "name": _TEXT,
     "namespace": _TEXT,
-    "ownerReferences": {"type": "array", "items": {"type": "object"}},
+    "ownerReferences": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": OWNER,
+            "required": ["apiVersion", "kind", "name", "uid"],
+            "additionalProperties": False,
+        },
+    },
     "resourceVersion": _TEXT,
     "selfLink": _TEXT,
     "uid": _TEXT,
 }
 """Of objects that others define, without a look into Kubernetes' definitions, which takes long.
 
-https://github.com/kubernetes/apimachinery/blob/v0.37.0/pkg/apis/meta/v1/types.go, ObjectMeta.
+https://github.com/kubernetes/apimachinery/blob/v0.37.0/pkg/apis/meta/v1/types.go, ObjectMeta and OwnerReference.
 """
 
 
@@ -93,6 +110,8 @@ def _words(error: Any) -> str:
         wanted = error.validator_value
         allowed = wanted if isinstance(wanted, str) else " or ".join(name for name in wanted if name != "null")
         return f"must be of type {allowed}, not {found(error.instance, '')}"
+    if error.validator == "format":
+        return f'"{error.instance}" is not {TIME.what}: {TIME.allowed}'
     return str(error.message)
 
 
@@ -108,11 +127,21 @@ def _validator(version: str, kind: str, minor: str) -> Any:
     if (ours := OURS.get((version.rpartition("/")[0], kind))) is not None:
         meta = {"type": "object", "properties": METADATA, "additionalProperties": False}
         whole = {"allOf": [schemas.load(ours), {"properties": {"metadata": meta}}]}
-        return draft()(whole, registry=_lazily(minor))
+        return draft()(whole, registry=_lazily(minor), format_checker=_times())
     reference = _references(minor).get((version, kind))
     if reference is None:
         return None
-    return draft()({"$ref": reference}, registry=_registry(minor))
+    return draft()({"$ref": reference}, registry=_registry(minor), format_checker=_times())
+
+
+@cache
+def _times() -> Any:
+    """Holds moments against their form: what is no moment the API server cannot read."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    checker.checks("date-time")(lambda value: not isinstance(value, str) or is_time(value))
+    return checker
 
 
 def known(minor: str) -> bool:

@@ -46,7 +46,7 @@ def _problems(error: Any, place: Place, code: str) -> Iterator[Problem]:
         form = FORMATS.get(error.validator_value if error.validator == "format" else "")
         why = f": {form.allowed}" if form else ""
         what = form.what if form else "allowed here"
-        hint = _meant(form, error.instance) if form else ""
+        hint = meant(form, error.instance) if form else ""
         yield Problem(place.key(*path, error.instance), code, f'the key "{error.instance}" is not {what}{why}', hint)
         return
     yield from say(error, place, path, code)
@@ -141,11 +141,12 @@ def _format(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Itera
     form = FORMATS[error.validator_value]
     written = place.raw(*path) or str(error.instance)
     yield Problem(
-        place.pos(*path), code, f'"{shortened(written)}" is not {form.what}: {form.allowed}', _meant(form, written)
+        place.pos(*path), code, f'"{shortened(written)}" is not {form.what}: {form.allowed}', meant(form, written)
     )
 
 
-def _meant(form: Format, written: str) -> str:
+def meant(form: Format, written: str) -> str:
+    """A hint that has the right spelling of what was written, if there is one."""
     right = form.suggest(written)
     return f'did you mean "{right}"?' if right != written and form.test(right) else ""
 

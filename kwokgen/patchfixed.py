@@ -85,9 +85,15 @@ ELSEWHERE = {
     ("spec", "rayClusterSpec", "workerGroupSpecs"): _LIST,
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
-    ("spec", "taints"): "the pods tolerate those of their pools: write taints on the pool, or make these nodes a pool of their own",
+    (
+        "spec",
+        "taints",
+    ): "the pods tolerate those of their pools: write taints on the pool, or make these nodes a pool of their own",
     ("status", "addresses"): "they follow from the network of the pool: write addresses there",
-    ("status", "conditions"): "a Stage makes nodes Ready: write detectors on the pool, or faults for what is wrong from birth",
+    (
+        "status",
+        "conditions",
+    ): "a Stage makes nodes Ready: write detectors on the pool, or faults for what is wrong from birth",
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("status", "allocatable"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("data",): "the controllers are restarted for what the blueprint says only: write controller and lifecycles there",

@@ -9,15 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from kwokgen import metarules
+from kwokgen import metarules, podwords
+from kwokgen.fieldrules import EACH, LONGEST, Path, at, below
 from kwokgen.formats import FORMATS, PAGES, is_label, is_quantity, quantity
 from kwokgen.jobrules import Finding
 from kwokgen.problem import quoted
 from kwokgen.series import Document
 
-Path = tuple[str | int, ...]
-EACH = "*"
-"""A step into every item of a list, and every key of a mapping."""
 JOB_TEMPLATE = ("template", "spec", "template")
 WHERE: Mapping[tuple[str, str], Sequence[tuple[str, ...]]] = {
     ("", "Pod"): ((),),
@@ -46,7 +44,7 @@ WHERE: Mapping[tuple[str, str], Sequence[tuple[str, ...]]] = {
 }
 """Where the pod templates stand whose form the schema of a kind has proven, by group and kind."""
 SECTIONS = ("initContainers", "containers")
-PORTS, LONGEST = 65_535, 2**31 - 1
+PORTS = 65_535
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
@@ -55,32 +53,17 @@ def findings(document: Document) -> Iterator[Finding]:
     for path, template in templates(document):
         # The metadata of a Pod is that of the object.
         meta = template.get("metadata", {}) if path else {}
-        yield from _at((*path, "metadata"), metarules.findings(meta))
+        yield from at((*path, "metadata"), metarules.findings(meta, domains=True))
         # Controllers of other groups add volumes to the pods that they make.
         closed = "." not in document["apiVersion"].rpartition("/")[0]
-        yield from _at((*path, "spec"), _pod(template.get("spec", {}), closed=closed))
+        yield from at((*path, "spec"), _pod(template.get("spec", {}), closed=closed))
 
 
 def templates(document: Document) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The pod templates of an object, each with its path; a Pod is one itself."""
     group = document["apiVersion"].rpartition("/")[0]
     for steps in WHERE.get((group, document["kind"]), ()):
-        yield from _below(document, steps, ())
-
-
-def _below(value: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    if not steps:
-        yield path, value
-        return
-    keys: Any = (steps[0],) if steps[0] in value else ()
-    if steps[0] == EACH:
-        keys = value if isinstance(value, Mapping) else range(len(value))
-    for key in keys:
-        yield from _below(value[key], steps[1:], (*path, key))
-
-
-def _at(path: Path, found: Iterator[Finding]) -> Iterator[Finding]:
-    return (each._replace(path=(*path, *each.path)) for each in found)
+        yield from below(document, steps)
 
 
 def _pod(pod: Mapping[str, Any], *, closed: bool) -> Iterator[Finding]:
@@ -89,12 +72,16 @@ def _pod(pod: Mapping[str, Any], *, closed: bool) -> Iterator[Finding]:
     longest = pod.get("activeDeadlineSeconds", 1)
     if not 1 <= longest <= LONGEST:
         yield Finding(("activeDeadlineSeconds",), f"{longest} is not between 1 and {LONGEST}", "leave it out for none")
+    yield from podwords.findings(pod)
+    yield from at(("overhead",), quantities(pod.get("overhead", {})))
+    yield from at(("overhead",), _unasked(pod.get("overhead", {})))
     for section, index, container in _containers(pod):
-        yield from _at((section, index), _container(container))
+        yield from at((section, index), _container(container))
+        yield from at((section, index), podwords.container_findings(container, init=section == "initContainers"))
     yield from _container_names(pod)
     yield from _claims(pod)
     for key in ("volumes", "resourceClaims"):
-        yield from _at((key,), _names(pod.get(key, ())))
+        yield from at((key,), _names(pod.get(key, ())))
     if closed:
         yield from _unknown_volumes(pod)
 
@@ -153,13 +140,16 @@ def _unknown_volumes(pod: Mapping[str, Any]) -> Iterator[Finding]:
 def _container(container: Mapping[str, Any]) -> Iterator[Finding]:
     if not container.get("image"):
         yield Finding((), f'the container "{container["name"]}" has no image')
+    elif (image := container["image"]) != image.strip():
+        # A template with such an image is taken, and no pod of it is.
+        yield Finding(("image",), f'"{image}" begins or ends with a space', "write it without")
     resources = container.get("resources", {})
     for part in ("requests", "limits"):
-        yield from _at(("resources", part), quantities(resources.get(part, {})))
-        yield from _at(("resources", part), _unasked(resources.get(part, {})))
-    yield from _at(("resources", "requests"), _beyond(resources.get("requests", {}), resources.get("limits", {})))
-    yield from _at(("ports",), _ports(container.get("ports", ())))
-    yield from _at(("volumeMounts",), _mounts(container.get("volumeMounts", ())))
+        yield from at(("resources", part), quantities(resources.get(part, {})))
+        yield from at(("resources", part), _unasked(resources.get(part, {})))
+    yield from at(("resources", "requests"), _beyond(resources.get("requests", {}), resources.get("limits", {})))
+    yield from at(("ports",), _ports(container.get("ports", ())))
+    yield from at(("volumeMounts",), _mounts(container.get("volumeMounts", ())))
 
 
 def quantities(amounts: Mapping[str, Any]) -> Iterator[Finding]:

@@ -26,12 +26,29 @@ FIXED: tuple[Path, ...] = (("apiVersion",), ("kind",), ("metadata",), ("metadata
 POD = """
 restartPolicy: Never
 activeDeadlineSeconds: 9
-volumes: [{name: v, emptyDir: {}}]
+dnsPolicy: None
+dnsConfig: {nameservers: [10.0.0.10]}
+hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]
+nodeSelector: {a: b}
+os: {name: linux}
+overhead: {cpu: 1}
+priorityClassName: p
+readinessGates: [{conditionType: a}]
+runtimeClassName: r
+schedulingGates: [{name: a}]
+securityContext: {fsGroup: 1, supplementalGroups: [1]}
+tolerations: [{key: a, operator: Exists, effect: NoExecute}]
+topologySpreadConstraints: [{topologyKey: a, maxSkew: 1, minDomains: 1, whenUnsatisfiable: DoNotSchedule}]
+volumes: [{name: v, emptyDir: {}}, {name: h, hostPath: {path: /h, type: File}}]
 resourceClaims: [{name: c, resourceClaimTemplateName: t}]
-initContainers: [{name: first, image: i}]
+initContainers: [{name: first, image: i, restartPolicy: Always, startupProbe: {exec: {command: [a]}, successThreshold: 1}}]
 containers:
 - name: main
   image: i
+  imagePullPolicy: Never
+  env: [{name: A, value: b}]
+  lifecycle: {preStop: {exec: {command: [a]}}}
+  securityContext: {runAsUser: 1}
   resources: {requests: {cpu: 1, example.com/gpu: 1}, limits: {cpu: 2, example.com/gpu: 1}, claims: [{name: c}]}
   ports: [{name: web, containerPort: 80, hostPort: 80, protocol: TCP}]
   volumeMounts: [{name: v, mountPath: /v}]
@@ -49,6 +66,9 @@ maxFailedIndexes: 1
 ttlSecondsAfterFinished: 9
 manualSelector: true
 selector: {matchLabels: {a: b}}
+managedBy: example.com/a
+podReplacementPolicy: Failed
+successPolicy: {rules: [{succeededIndexes: 0-1, succeededCount: 1}]}
 podFailurePolicy:
   rules:
   - {action: FailIndex, onExitCodes: {containerName: main, operator: In, values: [1, 2]}}
@@ -114,7 +134,14 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Pod": ("v1", {"spec": template()["spec"]}),
     "Node": (
         "v1",
-        {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}, "status": {"capacity": {"cpu": 1}, "phase": ""}},
+        {
+            "spec": {
+                "taints": [{"key": "a", "effect": "NoSchedule"}],
+                "podCIDR": "10.0.0.0/24",
+                "podCIDRs": ["10.0.0.0/24"],
+            },
+            "status": {"capacity": {"cpu": 1}, "phase": ""},
+        },
     ),
     "Namespace": ("v1", {"spec": {}}),
     "ServiceAccount": ("v1", {}),
@@ -150,7 +177,14 @@ COUNTING = {"ResourceSlice": (RESOURCE, {"spec": load(COUNTERS)})}
 
 def document(kind: str, version: str, rest: dict[str, Any]) -> dict[str, Any]:
     """An object of a kind."""
-    meta = {"name": "x", "labels": {"a": "b"}, "annotations": {"a": "b"}}
+    meta = {
+        "name": "x",
+        "labels": {"a": "b"},
+        "annotations": {"a": "b"},
+        "creationTimestamp": "2026-12-01T10:00:00Z",
+        "finalizers": ["example.com/a"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "A", "name": "n", "uid": "u", "controller": True}],
+    }
     return {"apiVersion": version, "kind": kind.removeprefix("Volcano"), "metadata": meta, **deepcopy(rest)}
 
 

@@ -2,11 +2,11 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < draw < formats < jobrules < model < needs < tree < schemas < validators < conform < catalog < celtree
-    < celreads < celselects < cel < blueprint < checks < jqchild < expressions < gotemplate
+    problem < encoding < draw < formats < objectformats < jobrules < model < needs < tree < schemas < validators < conform
+    < catalog < celtree < celreads < celselects < cel < blueprint < checks < jqchild < expressions < gotemplate
     < stagelint < series < emit < templating < resources < stagenames < patchfixed < patches < stagepatches < apischema
-    < devicerules < claimrules < metarules < podrules < apirules < duplicates < verify < claimnames < timeline < pruning
-    < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
+    < devicerules < claimrules < fieldrules < metarules < podwords < podrules < jobwords < apirules < duplicates < verify
+    < claimnames < timeline < pruning < readme < bundle < ownership < sink < pipeline < plan < outline < diff < cli
 """
 
 from __future__ import annotations
