@@ -125,7 +125,7 @@ def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding
     template, selector = spec.get("template", {}), spec.get("selector", {})
     labels = template.get("metadata", {}).get("labels", {})
     if any(labels.get(key) != value for key, value in selector.get("matchLabels", {}).items()):
-        yield ("spec", "selector"), "its pods have not the labels that it looks for"
+        yield ("spec", "selector"), "the pods lack the labels that the selector asks for"
     policy = template.get("spec", {}).get("restartPolicy", "Always")
     if policy != "Always":
         yield ("spec", "template", "spec", "restartPolicy"), f'"{policy}" is not Always'

@@ -61,7 +61,9 @@ def _type(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     hint = _quoted(error, wanted, raw) or error.schema.get("x-hint") or _shape(error, wanted, raw)
     if isinstance(error.instance, float) and hint and f"{error.instance:g}" != raw:
         hint = f"YAML reads it as {error.instance:g}; {hint}"
-    yield Problem(place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {found(error.instance, raw)}", hint)
+    yield Problem(
+        place.pos(*path), code, f"{_subject(path)} must be {allowed}, not {_written(error.instance, raw)}", hint
+    )
 
 
 def _quoted(error: Any, wanted: list[str], raw: str) -> str:
@@ -88,7 +90,7 @@ def _fits(schema: Schema, value: object) -> bool:
 def found(value: object, raw: str) -> str:
     """A value in the words of YAML: `true`, never `True`."""
     if value is None:
-        return "empty"
+        return "null"
     if isinstance(value, bool):
         return f"the boolean {raw or str(value).lower()}"
     if isinstance(value, int | float):
@@ -96,6 +98,11 @@ def found(value: object, raw: str) -> str:
     if isinstance(value, str):
         return f'the string "{shortened(value)}"'
     return "a mapping" if isinstance(value, dict) else "a list"
+
+
+def _written(value: object, raw: str) -> str:
+    """The same of a value that has a place in a file, where null is mostly nothing at all."""
+    return found(value, raw) + (": nothing is written there" if value is None and not raw else "")
 
 
 def shortened(text: str) -> str:
@@ -133,7 +140,7 @@ def _enum(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterato
     near = nearest(str(error.instance), [str(choice) for choice in choices])
     hint = f'did you mean "{near}"?' if near else ""
     allowed = ", ".join(text for text in (switches, quoted(str(choice) for choice in choices)) if text)
-    message = f"{_subject(path)} is {found(error.instance, place.raw(*path))}. available: {allowed}"
+    message = f"{_subject(path)} is {_written(error.instance, place.raw(*path))}. available: {allowed}"
     yield Problem(place.pos(*path), code, message, hint)
 
 
@@ -161,7 +168,9 @@ def _bound(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterat
 def _size(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iterator[Problem]:
     limit = error.validator_value
     word = "at least" if error.validator.startswith("min") else "at most"
-    unit = {"Length": "characters", "Items": "items", "Properties": "keys"}[error.validator[3:]]
+    unit = {"Length": "character", "Items": "item", "Properties": "key"}[error.validator[3:]] + (
+        "s" if limit != 1 else ""
+    )
     size = len(error.instance)
     message = f"{_subject(path)} must have {word} {limit} {unit}, not {size}"
     yield Problem(place.pos(*path), code, message, error.schema.get("x-hint", ""))

@@ -68,7 +68,7 @@ def selector_findings(spec: Mapping[str, Any], name: str) -> Iterator[Finding]:
         yield Finding(("manualSelector",), "there is no selector", "leave manualSelector out")
     elif any(given.get(key) != value for key, value in labels.items()):
         hint = "give them to spec.template.metadata.labels"
-        yield Finding(("selector",), "its pods have not the labels that it looks for", hint)
+        yield Finding(("selector",), "the pods lack the labels that the selector asks for", hint)
 
 
 def _per_index(spec: Mapping[str, Any], restart: str) -> Iterator[Finding]:

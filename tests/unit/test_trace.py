@@ -146,7 +146,7 @@ def test_a_line_that_is_uneven_hides_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["arrival,duration,gpus\n", "arrival,duration,gpus\n\n\n"])
 def test_a_trace_has_a_job(tmp_path: Path, text: str) -> None:
     [found] = problems(lambda: read(tmp_path, text))
-    assert found.message == '"trace" must have at least 1 items, not 0'
+    assert found.message == '"trace" must have at least 1 item, not 0'
 
 
 @pytest.mark.parametrize(
