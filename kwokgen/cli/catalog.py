@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokgen.cli.options import Catalogs, Format, Formats
+from kwokgen.cli.options import Catalogs, Format, Listing
 
 if TYPE_CHECKING:
     from kwokgen.catalog import Catalog
@@ -19,10 +19,15 @@ def _kinds() -> list[str]:
     return sorted(KINDS)
 
 
-Kind = Annotated[
-    str | None, typer.Argument(metavar="KIND", help="gpus, machines, stages, kubernetes, …", autocompletion=_kinds)
-]
+def _listed() -> str:
+    from kwokgen.catalog import KINDS
+
+    return ", ".join(dict.fromkeys(kind.partition("/")[0] for kind in KINDS))
+
+
+Kind = Annotated[str | None, typer.Argument(metavar="KIND", help=f"One of {_listed()}.", autocompletion=_kinds)]
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="An entry, shown whole.")]
+Formats = Annotated[Listing, typer.Option("--format", help="How entries and problems are written.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,12 +35,12 @@ def register(app: typer.Typer) -> None:
     app.command("catalog")(show)
 
 
-def show(kind: Kind = None, name: Name = None, catalog: Catalogs = [], format_: Formats = Format.text) -> None:
+def show(kind: Kind = None, name: Name = None, catalog: Catalogs = [], format_: Formats = Listing.text) -> None:
     """List what a blueprint can name, or show an entry with its facts and sources."""
     from kwokgen.cli.options import catalogue
     from kwokgen.cli.report import reporting
 
-    with reporting(format_, strict=False):
+    with reporting(Format(format_), strict=False):
         facts = catalogue(catalog)
         kinds = _matching(kind)
         if name is None:
@@ -54,7 +59,7 @@ def _matching(kind: str | None) -> list[str]:
     return found
 
 
-def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
+def _list(facts: Catalog, kinds: list[str], *, form: Listing) -> None:
     from kwokgen.cli.report import dumped, visible
     from kwokgen.problem import Pos
 
@@ -63,7 +68,7 @@ def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
         for kind in kinds
         for name in facts.names(kind)
     ]
-    if form is Format.json:
+    if form is Listing.json:
         typer.echo(dumped(rows))
         return
     wide = max((len(row["name"]) for row in rows), default=0)
@@ -74,7 +79,7 @@ def _list(facts: Catalog, kinds: list[str], *, form: Format) -> None:
                 typer.echo(visible(f"  {row['name']:<{wide}}  {row['summary']}"))
 
 
-def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None:
+def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Listing) -> None:
     from kwokgen import emit
     from kwokgen.cli.report import dumped, visible
     from kwokgen.problem import KwokgenError, Pos, unknown
@@ -86,7 +91,7 @@ def _entry(facts: Catalog, kinds: list[str], name: str, *, form: Format) -> None
         raise KwokgenError(unknown(pos, "entry", name, names, code="catalog"))
     for kind in holding:
         fact = facts.get(kind, name, pos, kind)
-        if form is Format.json:
+        if form is Listing.json:
             typer.echo(dumped({"kind": kind, "name": name, "file": fact.file, "entry": dict(fact.data)}))
         else:
             sys.stdout.write(f"# {visible(fact.file)}\n{emit.dump(dict(fact.data)).removeprefix('---' + chr(10))}")

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokgen.cli.options import Blueprint, Catalogs, Format, Formats, Overlays, Sets, Strict
+from kwokgen.cli.options import Blueprint, Catalogs, Format, Overlays, Sets, Strict
 
 if TYPE_CHECKING:
     from kwokgen.diff import Change
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="A bundle's folder.")]
+Formats = Annotated[
+    Format, typer.Option("--format", help="How changes and problems are written; github: as annotations.")
+]
 SIGNS = {"add": "+", "remove": "-", "change": "~"}
 
 

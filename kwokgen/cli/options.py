@@ -14,11 +14,18 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """How an answer is written."""
+    """How an answer and the problems are written."""
 
     text = "text"
     json = "json"
     github = "github"
+
+
+class Listing(StrEnum):
+    """The same of a command that has no place in a file to annotate."""
+
+    text = "text"
+    json = "json"
 
 
 def _once(blueprints: list[str]) -> list[str]:
@@ -43,8 +50,8 @@ Catalogs = Annotated[
     list[str],
     typer.Option("--catalog", metavar="DIR", help="A folder of more catalogue entries; repeatable, later wins."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Warnings fail as well.")]
-Formats = Annotated[Format, typer.Option("--format", help="How problems are written.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 on warnings too.")]
+Formats = Annotated[Format, typer.Option("--format", help="How problems are written; github: as annotations.")]
 
 
 def catalogue(folders: Sequence[str]) -> Catalog:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokgen.cli.options import Blueprint, Catalogs, Format, Formats, Overlays, Sets, Strict
+from kwokgen.cli.options import Blueprint, Catalogs, Format, Overlays, Sets, Strict
 
 if TYPE_CHECKING:
     from kwokgen.plan import Plan
     from kwokgen.timeline import Moment
+
+Formats = Annotated[
+    Format,
+    typer.Option(
+        "--format", help="How the plan and problems are written; github: problems as annotations, the plan as text."
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -98,4 +105,14 @@ def _who(moment: Moment) -> str:
 
 
 def _duration(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
+    """Seconds in at most two units, rounded down; a timeline has durations as a blueprint has them instead."""
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
+    if seconds < 120:
+        return f"{seconds} s"
+    if minutes < 120:
+        return f"{minutes} min"
+    return _both(hours, "h", minutes % 60, "min") if hours < 48 else _both(days, "days", hours % 24, "h")
+
+
+def _both(number: int, unit: str, rest: int, smaller: str) -> str:
+    return f"{number:,} {unit}" + (f" {rest} {smaller}" if rest else "")

@@ -28,7 +28,10 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="DIR", help="The bundle's folder; with several blueprints DIR/<name> each."),
 ]
 OnlyOption = Annotated[
-    Only | None, typer.Option("--only", help="crds: just the definitions that must be there before the rest.")
+    Only | None,
+    typer.Option(
+        "--only", help="Write a part to stdout only; crds: the CustomResourceDefinitions, to apply and await first."
+    ),
 ]
 
 
