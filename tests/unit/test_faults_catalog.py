@@ -255,11 +255,12 @@ def test_faults_of_dcgm_say_the_action_of_its_table() -> None:
 
 
 DETECTOR = {
-    "seed003-slide": "dgx-node-health",
     "kwok-site-virtual-gpu-node": "kwok-site",
     "eks-nma": "eks-node-monitoring-agent",
 }
 """The table's word for a detector, where it is not ours."""
+OF_SLIDES = "dgx-node-health"
+"""The only detector that was described in slides, and the only one that the table does not call by a name."""
 KUBELETS = {"NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure", "Ready"}
 DIFFERENT = {
     ("npd", "KubeProxyUnhealthy"): "nodes with Windows only",
@@ -279,7 +280,7 @@ def conditions() -> Iterator[tuple[str, str, dict[str, str]]]:
     """The table's conditions that are a detector's: detector, type, the row."""
     head, *rows = table("node-conditions.csv")
     for row in (dict(zip(head, cells, strict=True)) for cells in rows):
-        detector = DETECTOR.get(row["source"], row["source"])
+        detector = DETECTOR.get(row["source"], row["source"] if row["source"] in DETECTORS else OF_SLIDES)
         kubelets = detector == "dgx-node-health" and row["type"] in KUBELETS
         if not kubelets and row["fault_status"] != "event" and (detector, row["type"]) not in DIFFERENT:
             yield detector, row["type"], row
