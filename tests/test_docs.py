@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+from bench.live.__main__ import NAMES as NAMES_OF_TABLES
+from bench.live.__main__ import head
 from kwokgen.bundle import KUSTOMIZATION
 from kwokgen.catalog import KINDS, Catalog
 from kwokgen.cli import COMMANDS
@@ -248,6 +251,18 @@ def test_lifecycles_that_are_named_exist_and_the_defaults_are_so(tmp_path: Path)
     ]
     lives = rendered(tmp_path, "pools: [{name: a, count: 1, machine: {cpu: 1}}]").cluster.lifecycles
     assert [lifecycle.name for lifecycle in lives] == [words[0] for words in named]
+
+
+@pytest.mark.parametrize("name", NAMES_OF_TABLES)
+def test_a_table_of_the_bench_begins_with_what_its_module_says(name: str) -> None:
+    """A number of runs that is changed in the one is in the other."""
+    folder = ROOT / "bench" / "live"
+    about = ast.get_docstring(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")))
+    assert (folder / f"{name}.md").read_text(encoding="utf-8").startswith(f"{head(about or '')}Written by `make ")
+
+
+def test_every_table_of_the_bench_has_a_module() -> None:
+    assert {file.stem for file in (ROOT / "bench" / "live").glob("*.md")} == {*NAMES_OF_TABLES}
 
 
 BUNDLES = {

@@ -17,11 +17,15 @@ def main(names: Sequence[str]) -> None:
     """Every table, or those that are named."""
     for name in names or NAMES:
         module = import_module(f"bench.live.{name}")
-        title, _, about = (module.__doc__ or "").partition("\n\n")
-        text = f"# {title}\n\n{about.strip()}\n\nWritten by `make bench-live`. Kubernetes {MINOR}, KWOK v0.8.0; {hardware()}.\n\n"
+        text = f"{head(module.__doc__ or '')}Written by `make bench-live`. Kubernetes {MINOR}, KWOK v0.8.0; {hardware()}.\n\n"
         file = Path(__file__).with_name(f"{name}.md")
         file.write_text(text + "\n".join(_lines(module.table())) + "\n", encoding="utf-8")
         print(file.read_text(encoding="utf-8"))
+
+
+def head(about: str) -> str:
+    """How a table begins: what its module says of itself, the first line as the title."""
+    return f"# {about.strip()}\n\n"
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
