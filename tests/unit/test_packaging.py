@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
+import tomllib
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -125,6 +127,44 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
         "kwokgen/__main__.py",
     }
     assert kinds <= found.keys()
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution of this checkout, made by what pyproject.toml builds with."""
+    folder = tmp_path_factory.mktemp("sdist")
+    builder = folder / "builder"
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", builder, *wanted], check=True)
+    env = os.environ | {"PYTHONPATH": str(builder)}
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=ROOT, env=env, check=True
+    )
+    (built,) = folder.glob("*.tar.gz")
+    return built
+
+
+def test_the_sdist_is_what_a_wheel_is_made_of(sdist: Path) -> None:
+    """Nothing of it needs what it leaves out, as the tests do."""
+    with tarfile.open(sdist) as archive:
+        found = {name.partition("/")[2] for name in archive.getnames()}
+    here = {
+        f"{folder}/{path}"
+        for folder in ("kwokgen", "schemas", "blueprints")
+        for path in in_folder(ROOT / folder)
+        if "__pycache__" not in path
+    }
+    here |= {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml"}
+    # What hatchling adds of its own.
+    assert found - {"PKG-INFO", ".gitignore"} == here
+
+
+def test_a_wheel_of_the_sdist_is_that_of_the_checkout(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, sdist]
+    subprocess.run(build, check=True)
+    (built,) = tmp_path.glob("*.whl")
+    assert built.name == wheel.name
+    assert built.read_bytes() == wheel.read_bytes()
 
 
 def test_an_installed_wheel_renders_the_same(installed: Path, expected: dict[str, bytes], tmp_path: Path) -> None:
