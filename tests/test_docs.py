@@ -137,8 +137,9 @@ def test_the_faults_of_the_readme_are_taken(tmp_path: Path) -> None:
 
 
 def part(key: str) -> str:
-    """The only block of YAML that has a line."""
-    [block] = [block for block in blocks(README) if block.language == "yaml" and key in block.lines]
+    """The only block of YAML with a line that starts so."""
+    yaml = (block for block in blocks(README) if block.language == "yaml")
+    [block] = [block for block in yaml if any(line.startswith(key) for line in block.lines)]
     return "\n".join(block.lines) + "\n"
 
 
@@ -157,6 +158,43 @@ def test_the_queues_of_the_readme_are_taken(tmp_path: Path) -> None:
     done = rendered(tmp_path, part("queues:") + pool)
     assert done.warnings == ()
     assert {queue.name for queue in done.cluster.queues.queues} == {"research", "product"}
+
+
+GPUS_AND_CPUS = """
+pools:
+- {name: gpu, count: 40, machine: p5.48xlarge, expose: extended-resource}
+- {name: cpu, count: 4, machine: m7i.24xlarge}
+"""
+
+
+def test_the_roles_of_the_readme_are_taken(tmp_path: Path) -> None:
+    """With the pools that they name."""
+    done = rendered(tmp_path, GPUS_AND_CPUS + "workloads:\n" + part("- {name: ray, "))
+    assert done.warnings == ()
+    roles = {one.name: [(role.role, role.pods) for role in one.roles] for one in done.cluster.workloads}
+    assert roles == {"ray": [("head", 1), ("workers", 4)], "sets": [("driver", 1), ("trainers", 8)]}
+
+
+def test_the_jobs_over_time_of_the_readme_are_taken(tmp_path: Path) -> None:
+    """With pools, and a trace of the columns that the comment says, the one under another name as well."""
+    block = part("- {name: burst, ")
+    assert "# columns arrival, duration, gpus, in seconds" in block
+    assert "{file: …, columns: {gpus: num_gpus, …}}" in block
+    (tmp_path / "jobs.csv").write_text("arrival,duration,gpus\n0,60,1\n5,60,16\n", encoding="utf-8")
+    (tmp_path / "others.csv").write_text("arrival,duration,num_gpus\n0,60,1\n", encoding="utf-8")
+    other = "- {name: other, kind: job, trace: {file: others.csv, columns: {gpus: num_gpus}}}\n"
+    done = rendered(tmp_path, GPUS_AND_CPUS + block + other)
+    assert done.warnings == ()
+    assert {one.name.partition("-")[0] for one in done.cluster.workloads} == {"burst", "real", "replay", "other"}
+    assert sorted(one.pods for one in done.cluster.workloads if one.name.startswith("replay")) == [1, 2]
+
+
+def test_the_observability_of_the_readme_is_taken(tmp_path: Path) -> None:
+    """Into the file that the text names."""
+    done = rendered(tmp_path, GPUS_AND_CPUS + part("observability: "))
+    assert done.warnings == ()
+    assert "`95-observability.yaml` then has" in README
+    assert "95-observability.yaml" in {file.path for file in done.bundle().files}
 
 
 @cache
