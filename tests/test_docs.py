@@ -18,10 +18,11 @@ import pytest
 from bench.live.__main__ import NAMES as NAMES_OF_TABLES
 from bench.live.__main__ import head
 from kwokgen.bundle import KUSTOMIZATION
-from kwokgen.catalog import KINDS, Catalog
+from kwokgen.catalog import KINDS, Catalog, entries
 from kwokgen.cli import COMMANDS
+from kwokgen.model.workload import Kind
 from kwokgen.pipeline import Rendered, render
-from kwokgen.problem import Pos
+from kwokgen.problem import KwokgenError, Pos
 from tests.unit.rendering import BLUEPRINTS, ROOT, command, content, in_folder, objects, rendered
 
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -195,6 +196,122 @@ def test_the_observability_of_the_readme_is_taken(tmp_path: Path) -> None:
     assert done.warnings == ()
     assert "`95-observability.yaml` then has" in README
     assert "95-observability.yaml" in {file.path for file in done.bundle().files}
+
+
+POLICIES = {
+    "backoffLimit": "3",
+    "backoffLimitPerIndex": "2",
+    "maxFailedIndexes": "1",
+    "podFailurePolicy": "{rules: [{action: FailJob, onExitCodes: {operator: In, values: [42]}}]}",
+}
+BY_INDEX = "failures by index"
+WORDS = POLICIES | {
+    "parallelism": "2",
+    "suspend": "true",
+    "run": "60s",
+    "trace": "jobs.csv",
+    "restartPolicy": "OnFailure",
+    BY_INDEX: "[{of: pods, indexes: [1], exitCode: 1}]",
+}
+"""What the column "not supported" may say, each with a value for four pods."""
+SECTION = README.partition("## Kinds of workloads\n")[2].partition("\n## ")[0]
+UNSUPPORTED = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\| ?([^|]*?) ?\|", SECTION.partition("|---|")[2], re.MULTILINE))
+"""The column, by kind."""
+EXTENDED = "pools: [{name: a, count: 4, machine: p5.48xlarge, expose: extended-resource}]\n"
+OF_VOLCANO = "queues: {system: volcano, list: [{name: q, quota: [{pool: a, gpus: 8}]}]}\n"
+
+
+def refused(folder: Path, spec: str, *sets: str) -> set[str]:
+    """The words at whose lines the workload of a spec is wrong; "" for its own."""
+    try:
+        rendered(folder, spec, *sets)
+    except KwokgenError as error:
+        places = {problem.pos.excerpt.strip().partition(":")[0] for problem in error.problems}
+        return {"" if place.startswith("-") else place for place in places}
+    return set()
+
+
+def of_kind(kind: str, *lines: str) -> str:
+    """A spec with a workload of a kind."""
+    workload = "".join(f"  {line}\n" for line in lines)
+    return f"{EXTENDED}{OF_VOLCANO if kind == 'volcano-job' else ''}workloads:\n- name: w\n  kind: {kind}\n{workload}"
+
+
+def with_word(kind: str, word: str) -> str:
+    """A spec with a workload of a kind that says a word, and beside it what the word or the kind needs."""
+    lines = [f"{'failures' if word == BY_INDEX else word}: {WORDS[word]}"]
+    lines += ["pods: 4"] if word != "trace" else []
+    lines += ["run: 60s"] if kind == "pods" and word not in {"run", "trace"} else []
+    lines += ["backoffLimitPerIndex: 2"] if word == "maxFailedIndexes" else []
+    return of_kind(kind, *lines)
+
+
+def unsupported(column: str) -> set[str]:
+    """The words of a cell."""
+    said = {BY_INDEX} & {*column.split(", ")}
+    if "policies" in column:
+        said |= POLICIES.keys() - {*re.findall(r"policies except `(\w+)`", column)}
+    return said | {*re.findall(r"`(\w+)`", re.sub(r"policies except `\w+`", "", column))}
+
+
+def test_the_table_of_kinds_has_every_kind() -> None:
+    assert UNSUPPORTED.keys() == {*Catalog().names("workloads")}
+    assert "| not supported |" in SECTION
+
+
+@pytest.mark.parametrize(("kind", "column"), UNSUPPORTED.items(), ids=UNSUPPORTED)
+def test_a_kind_does_not_support_what_the_table_says_and_nothing_else(kind: str, column: str, tmp_path: Path) -> None:
+    """Refused at the line of the word."""
+    (tmp_path / "jobs.csv").write_text("arrival,duration,gpus\n0,60,0\n", encoding="utf-8")
+    wrong = {word: refused(tmp_path, with_word(kind, word)) for word in WORDS}
+    found = {word for word, at in wrong.items() if ("failures" if word == BY_INDEX else word) in at}
+    assert found == unsupported(column)
+    assert {word for word, at in wrong.items() if at} == found
+
+
+def test_plain_pods_must_have_a_run(tmp_path: Path) -> None:
+    assert "`pods` must have a `run` (or a `trace`)" in " ".join(SECTION.split())
+    assert refused(tmp_path, of_kind("pods", "pods: 4")) == {""}
+
+
+@pytest.mark.parametrize("minor", ["1.35", "1.36", "1.37"])
+def test_gangs_are_for_the_kinds_that_the_text_says(minor: str, tmp_path: Path) -> None:
+    said = re.search(r"\(`gang: true`\) are for (.+?); on 1\.35 also for (.+?)\.", " ".join(SECTION.split()))
+    assert said
+    always, before = (set(re.findall(r"`([a-z-]+)`", kinds)) for kinds in said.groups())
+    kinds = set(UNSUPPORTED) - {"volcano-job"}
+    run = {"pods": ["run: 60s"]}
+    specs = {kind: of_kind(kind, "pods: 2", "gang: true", *run.get(kind, ())) for kind in kinds}
+    taken = {kind for kind in kinds if not refused(tmp_path, specs[kind], f"kubernetes='{minor}'")}
+    assert taken == (always | before if minor == "1.35" else always)
+
+
+def facts_of_kinds() -> dict[str, Kind]:
+    """By name."""
+    catalog = Catalog()
+    names = catalog.names("workloads")
+    return {name: entries.workload(catalog.get("workloads", name, Pos("test"), "kind")) for name in names}
+
+
+def test_roles_are_of_the_kinds_that_the_text_says(tmp_path: Path) -> None:
+    said = SECTION.partition("`raycluster` and `rayjob` have a `head`")
+    named = (
+        set(re.findall(r"`([a-z-]+)`", said[1] + said[2].partition("other kinds have none")[0])) & UNSUPPORTED.keys()
+    )
+    facts = facts_of_kinds()
+    assert {kind for kind, fact in facts.items() if fact.roles} == named
+
+
+def test_systems_accept_the_kinds_that_the_text_says() -> None:
+    assert "Under Volcano and KAI only `job` is accepted, and under Volcano also `volcano-job`." in SECTION
+    facts = facts_of_kinds()
+    taken = {
+        system: {kind for kind, fact in facts.items() if fact.systems is None or system in fact.systems}
+        for system in Catalog().names("systems")
+    }
+    assert taken["volcano"] == {"job", "volcano-job"}
+    assert taken["kai"] == {"job"}
+    assert all(taken[system] == UNSUPPORTED.keys() - {"volcano-job"} for system in ("default", "kueue", "yunikorn"))
 
 
 @cache
