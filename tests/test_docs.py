@@ -18,7 +18,7 @@ import pytest
 from bench.live.__main__ import NAMES as NAMES_OF_TABLES
 from bench.live.__main__ import head
 from kwokgen.bundle import KUSTOMIZATION
-from kwokgen.catalog import Catalog, entries
+from kwokgen.catalog import KINDS, Catalog, entries
 from kwokgen.cli import COMMANDS
 from kwokgen.model.workload import Kind
 from kwokgen.pipeline import Rendered, render
@@ -393,6 +393,12 @@ def test_the_minors_that_were_run_are_those_of_the_catalogue() -> None:
     run = [minor for minor in minors if "live" in catalog.get("kubernetes", minor, Pos("test"), "minor").data]
     assert "Kubernetes 1.32 was never run; 1.33 to 1.37 are." in README
     assert (run[0], run[-1], [minor for minor in minors if minor not in run]) == ("1.33", "1.37", ["1.32"])
+
+
+def test_the_kinds_of_the_catalogue_are_named() -> None:
+    """In the table of commands, as the command takes them."""
+    [row] = re.findall(r"^\| `kwokgen catalog [^|]*\|(.*)\|$", README, re.MULTILINE)
+    assert re.findall(r"`([a-z]+)`", row) == list(dict.fromkeys(kind.partition("/")[0] for kind in KINDS))
 
 
 def test_lifecycles_that_are_named_exist_and_the_defaults_are_so(tmp_path: Path) -> None:
