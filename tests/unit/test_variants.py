@@ -244,7 +244,7 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
     "a wrong type": ("pools.a.count='5'", 15, '"count" must be an integer'),
     "a wrong type below": ("pools.a.labels={b: 1}", 20, '"b" must be a string, not the number 1'),
     "an unknown key": ("pools.a.cuont=5", 9, 'unknown key "cuont"'),
-    "a key that is not below spec": ("metadata.name=x", 1, 'unknown key "metadata"'),
+    "a key that is not below spec": ("metadata.name=x", 1, 'a path begins below spec, which has no "metadata"'),
     "an unknown name": ("pools.a.machine=p5", 17, 'unknown machine "p5"'),
     "an item of a list that is not there": ("namespaces[0].name=x", 1, '"namespaces" must be a list'),
 }
