@@ -37,10 +37,11 @@ def expanded(scope: Scope, item: Data, at: Place, pools: Sequence[Pool]) -> Iter
     """The workloads that a trace is, by their pods and GPUs; with every mistake in it noted."""
     for word in OWN:
         if at.node.child(word):
-            said = (
-                f"{word} cannot be said of a trace's jobs" if word in UNSAID else f"the trace says {word} of each job"
-            )
-            scope.fail(at.key(word), "workload", said, f"leave out {word if word in UNSAID else 'one of them'}")
+            if word in UNSAID:
+                message, hint = f"{word} cannot be said of a trace's jobs", f"leave out {word}"
+            else:
+                message, hint = f"the trace says {word} of each job", "leave one of them out"
+            scope.fail(at.key(word), "workload", message, hint)
     most = max((pool.gpus.counted for pool in pools if pool.gpus), default=0)
     groups: dict[tuple[int, int], list[Data]] = {}
     for index, row in enumerate(item["trace"]):
