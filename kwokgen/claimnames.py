@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kwokgen.mergepatch import reaches
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.patches import means
-from kwokgen.patchfixed import written
 from kwokgen.podrules import templates
 from kwokgen.problem import Pos, Problem, nearest
 from kwokgen.series import Document, Series, filled
@@ -56,7 +56,7 @@ def _of_object(document: Document, patches: Sequence[Patch], names: Names) -> It
     namespace = document["metadata"].get("namespace", "")
     for path, template in templates(document):
         where = (*path, "spec", "resourceClaims")
-        wrote = [patch for patch in patches if written(patch.merge, where)]
+        wrote = [patch for patch in patches if reaches(patch.merge, where)]
         for index, claim in enumerate(template.get("spec", {}).get("resourceClaims", ()) if wrote else ()):
             for key, kind in REFERENCES.items():
                 if key in claim and (kind, namespace, claim[key]) not in names:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from kwokgen.mergepatch import reaches
 from kwokgen.model.cluster import Patch
 from kwokgen.problem import Problem
 from kwokgen.series import Series
@@ -104,7 +104,7 @@ ELSEWHERE = {
 def problems(patch: Patch, series: Sequence[Series]) -> Iterator[Problem]:
     """What a patch says and may not, one for each path."""
     for path in _paths(patch.kind, series):
-        if written(patch.merge, path):
+        if reaches(patch.merge, path):
             dotted = ".".join(path)
             # Pods are at the end of paths of several beginnings.
             known = (ELSEWHERE[end] for end in (path, ("spec", "template", *path[-2:])) if end in ELSEWHERE)
@@ -124,14 +124,3 @@ def _paths(kind: str, series: Sequence[Series]) -> Iterator[tuple[str, ...]]:
         yield from FIXED_OF.get(kind, ())
     for group in sorted(groups & others):
         yield from FIXED_OF_GROUP[group, kind]
-
-
-def written(merge: Any, path: Sequence[str | int]) -> bool:
-    """Whether a merge reaches a path, also by removing or replacing what holds it."""
-    for key in path:
-        if not isinstance(merge, Mapping):
-            return True
-        if key not in merge:
-            return False
-        merge = merge[key]
-    return True

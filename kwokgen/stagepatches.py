@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kwokgen import expressions, stagelint
+from kwokgen.mergepatch import reaches
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.labels import INSTANCE, LIFECYCLE
 from kwokgen.model.lifecycle import Stage
@@ -26,7 +27,7 @@ class _Changed(NamedTuple):
 
     def pos(self, path: Path) -> Pos | None:
         """Where the last patch wrote a part of the spec; None for one that no patch wrote."""
-        written = [patch for patch in self.patches if _reaches(patch.merge, ("spec", *path))]
+        written = [patch for patch in self.patches if reaches(patch.merge, ("spec", *path))]
         return written[-1].at.pos("merge", "spec", *path) if written else None
 
 
@@ -100,12 +101,3 @@ def _questions(stage: _Changed) -> Iterator[expressions.Question]:
         expression = said.get("expressionFrom") or said.get("jq", {}).get("expression")
         if expression and (pos := stage.pos(("delay", name))):
             yield from (expressions.Question(pos, expression, one) for one in things)
-
-
-def _reaches(merge: Any, path: Path) -> bool:
-    """Whether a merge writes a part, or what holds it."""
-    for step in path:
-        if not isinstance(merge, Mapping) or step not in merge:
-            return not isinstance(merge, Mapping)
-        merge = merge[step]
-    return True

@@ -8,6 +8,7 @@ from typing import Any
 
 from kwokgen import apirules, apischema, devicerules, duplicates, metarules, resources
 from kwokgen.conform import shortened
+from kwokgen.mergepatch import reaches
 from kwokgen.model.cluster import Cluster, Patch
 from kwokgen.model.place import Place
 from kwokgen.patches import means
@@ -117,7 +118,7 @@ class _Blame:
     def patch(self, series: Series, document: Document, path: Path) -> Patch | None:
         """The last patch that wrote a path or something that holds it, or without which nothing was wrong there."""
         meant = [patch for patch in self.cluster.patches if means(patch, series.pool, document)]
-        wrote = [patch for patch in meant if _reaches(patch.merge, path)]
+        wrote = [patch for patch in meant if reaches(patch.merge, path)]
         if meant and not wrote and path not in self._before(series.at.pos()):
             nearest = max(_shared(patch.merge, path) for patch in meant)
             wrote = [patch for patch in meant if _shared(patch.merge, path) == nearest]
@@ -136,14 +137,6 @@ def _shared(merge: Any, path: Path) -> int:
     if not path or not isinstance(merge, Mapping) or path[0] not in merge:
         return 0
     return 1 + _shared(merge[path[0]], path[1:])
-
-
-def _reaches(merge: Any, path: Path) -> bool:
-    for step in path:
-        if not hasattr(merge, "get") or step not in merge:
-            return not hasattr(merge, "get")
-        merge = merge[step]
-    return True
 
 
 def _deepest(at: Place, path: Path, message: str) -> Pos:
