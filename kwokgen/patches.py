@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import groupby
-from typing import Any
 
 from kwokgen import patchfixed
 from kwokgen.emit import skeleton
+from kwokgen.mergepatch import merged
 from kwokgen.model.cluster import Patch
 from kwokgen.problem import Problem, nearest, quoted
 from kwokgen.series import Document, Join, Run, Series, Shape, Slot, filled
@@ -32,19 +31,6 @@ def patched(series: Sequence[Series], patches: Sequence[Patch]) -> tuple[tuple[S
             done = tuple(work.series(one) for one in done)
             problems += work.problems(done)
     return done, tuple(problems)
-
-
-def merged(value: Any, patch: Any) -> Any:
-    """RFC 7386: mappings are merged, null removes, everything else replaces."""
-    if not isinstance(patch, Mapping):
-        return deepcopy(patch)
-    done = dict(value) if isinstance(value, dict) else {}
-    for key, below in patch.items():
-        if below is None:
-            done.pop(key, None)
-        else:
-            done[key] = merged(done.get(key), below)
-    return done
 
 
 def means(patch: Patch, pool: str | None, document: Document) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kwokgen import tree
@@ -120,31 +119,3 @@ class _Filling:
             return action.words[0].strip('"`')
         value = NOW if changes else VALUE
         return f'"{value}"' if QUOTING & {*action.words} else value
-
-
-def merged(value: Any, patch: Any, *, strategic: bool) -> Any:
-    """A patch applied to a value, lists by their key where the API has one (`strategic`)."""
-    if not isinstance(patch, Mapping):
-        return patch
-    done = dict(value) if isinstance(value, Mapping) else {}
-    for key, below in patch.items():
-        if below is None:
-            done.pop(key, None)
-        elif strategic and key in KEYED and isinstance(below, list):
-            done[key] = _by_key(done.get(key), below, KEYED[key])
-        else:
-            done[key] = merged(done.get(key), below, strategic=strategic)
-    return done
-
-
-KEYED = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIPs": "ip"}
-"""Lists of the status of nodes and pods that a strategic patch merges, by the patchMergeKey of
-https://github.com/kubernetes/kubernetes/blob/v1.37.0/staging/src/k8s.io/api/core/v1/types.go"""
-
-
-def _by_key(value: Any, items: list[Any], key: str) -> list[Any]:
-    done: dict[Any, Any] = {}
-    for item in [*(value or []), *items]:
-        name = item.get(key) if isinstance(item, Mapping) else None
-        done[name] = merged(done.get(name), item, strategic=True)
-    return list(done.values())

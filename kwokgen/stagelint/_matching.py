@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from kwokgen import expressions, gotemplate
+from kwokgen.mergepatch import merged
 from kwokgen.model.lifecycle import Lifecycle, Stage
-from kwokgen.stagelint._filling import filled, merged, read
+from kwokgen.stagelint._filling import filled, read
 from kwokgen.stagelint._stage import patches
 
 Thing = Mapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kwokgen.patches import merged
+from kwokgen.mergepatch import merged
 from kwokgen.pipeline import Rendered
 from tests.unit.rendering import Key, blueprint, documents, load, objects, problems, rendered
 
