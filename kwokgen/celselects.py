@@ -14,8 +14,14 @@ Value = bool | str | None
 """None is one that is not known here: a number, a version, a quantity."""
 
 
-def selects(root: Node, driver: str, device: Device) -> bool | None:
+def selects(expression: str, driver: str, device: Device) -> bool | None:
     """Whether an expression holds of a device; None where that is not known. An error of it selects nothing."""
+    # Slow to load, and few blueprints have expressions of their own.
+    from kwokgen import cel
+
+    root = cel.read(expression)
+    if root is None:
+        return None
     try:
         value = _Of(driver, device).value(root)
     except LookupError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kwokgen.celselects import selects
 from kwokgen.model import quota
 from kwokgen.model.claim import DeviceClass
 from kwokgen.model.device import Device
@@ -52,11 +53,7 @@ def _selected(entry: DeviceClass, driver: str, device: Device) -> bool | None:
 def _selects(text: str, driver: str, device: Device) -> bool | None:
     if only := re.fullmatch(OF_DRIVER, text):
         return only[2] == driver
-    # Slow to load, and few blueprints have expressions of their own.
-    from kwokgen import cel, celselects
-
-    root = cel.read(text)
-    return celselects.selects(root, driver, device) if root else None
+    return selects(text, driver, device)
 
 
 def counted(entry: DeviceClass, pools: tuple[Pool, ...], there: quota.Stock) -> str:

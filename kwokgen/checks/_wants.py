@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
+from kwokgen.celselects import selects
 from kwokgen.checks._devices import PATCHED, Of, attribute, of_model
 from kwokgen.model.claim import Ask, Claim, Constraint, DeviceClass, Toleration
 from kwokgen.model.cluster import Cluster
@@ -112,15 +113,7 @@ def _means(ask: Ask, driver: str, device: Device) -> bool:
 
 
 def _may_select(selectors: tuple[str, ...], driver: str, device: Device) -> bool:
-    return all(_selects(text, driver, device) is not False for text in selectors)
-
-
-def _selects(text: str, driver: str, device: Device) -> bool | None:
-    # Slow to load, and few blueprints have expressions of their own.
-    from kwokgen import cel, celselects
-
-    root = cel.read(text)
-    return celselects.selects(root, driver, device) if root else None
+    return all(selects(text, driver, device) is not False for text in selectors)
 
 
 def _alike(found: list[Of], constraint: Constraint) -> float:
