@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from kwokgen.formats import quantity
+from kwokgen.model.amounts import worth
 from kwokgen.model.claim import BY_CLASS, Ask
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Devices, Listed, Policy
@@ -130,8 +130,8 @@ def _devices(devices: Devices) -> Iterator[Use]:
 def _fractional(policy: Policy) -> bool:
     """Whether there are steps of fractions, or values that are the same when rounded up."""
     amounts = (policy.default, policy.least, policy.most, policy.step) if policy.step else ()
-    fractions = [number for amount in amounts if amount and (number := quantity(amount) or 0) != ceil(number)]
-    return bool(fractions) or len({ceil(quantity(value) or 0) for value in policy.values}) < len(policy.values)
+    fractions = [number for amount in amounts if amount and (number := worth(amount)) != ceil(number)]
+    return bool(fractions) or len({ceil(worth(value)) for value in policy.values}) < len(policy.values)
 
 
 def _listed(devices: Devices) -> set[str]:

@@ -11,6 +11,7 @@ from kwokgen.blueprint import devices, numa
 from kwokgen.blueprint.detectors import watched
 from kwokgen.blueprint.gpus import Bare, resolve_gpus
 from kwokgen.blueprint.scope import Data, Scope, places, quantities
+from kwokgen.model.amounts import worth
 from kwokgen.model.device import Devices
 from kwokgen.model.gpu import Gpus
 from kwokgen.model.lifecycle import Lifecycle
@@ -134,7 +135,7 @@ def _allocatable(
 ) -> dict[str, str]:
     done = dict(capacity)
     for name, kept in reserved.items():
-        left = (formats.quantity(capacity.get(name, "0")) or Decimal(0)) - (formats.quantity(kept) or Decimal(0))
+        left = worth(capacity.get(name, "0")) - worth(kept)
         if left < 0:
             asked = at.pos("capacity", name) if at.raw("capacity", name) else entry.pos("reserved", name)
             scope.fail(asked, "capacity", f"the machine's own reserve of {name} is {kept}, above its capacity")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from decimal import Decimal
 from typing import Any
 
 from kwokgen import formats
 from kwokgen.blueprint.scope import Data, Scope
 from kwokgen.catalog import Fact
+from kwokgen.model.amounts import worth
 from kwokgen.model.device import Opaque, Policy
 from kwokgen.model.place import Place
 from kwokgen.problem import nearest, quoted
@@ -72,10 +72,10 @@ def _policy(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
         ("min", least, most or total, "the most"),
         ("default", default, most or total, "the most"),
     ):
-        if value and _number(value) > _number(limit):
+        if value and worth(value) > worth(limit):
             scope.fail(at.pos(key), "sharing", f"{key} {value} is above {what} {limit}")
             return None
-    if _number(default) < _number(least):
+    if worth(default) < worth(least):
         scope.fail(at.pos("default"), "sharing", f"default {default} is below min {least}")
         return None
     return Policy(default, least, most, step) if _on_step(scope, at, amounts, least, total) else None
@@ -83,7 +83,7 @@ def _policy(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
 
 def _free(scope: Scope, default: str, at: Place, total: str) -> Policy | None:
     """Any amount may be asked."""
-    if _number(default) > _number(total):
+    if worth(default) > worth(total):
         scope.fail(at.pos("default"), "sharing", f"default {default} is above the device's {total}")
         return None
     return Policy(default)
@@ -94,15 +94,13 @@ def _on_step(scope: Scope, at: Place, amounts: Mapping[str, str], least: str, to
     step = amounts.get("step")
     if step is None:
         return True
-    if not _number(step):
+    if not worth(step):
         scope.fail(at.pos("step"), "sharing", "a step of nothing", "leave it out")
         return False
-    if _number(least) + _number(step) > _number(total):
+    if worth(least) + worth(step) > worth(total):
         scope.fail(at.pos("step"), "sharing", f"min {least} and one step of {step} are above the device's {total}")
         return False
-    off = [
-        key for key in ("default", "max") if key in amounts and (_number(amounts[key]) - _number(least)) % _number(step)
-    ]
+    off = [key for key in ("default", "max") if key in amounts and (worth(amounts[key]) - worth(least)) % worth(step)]
     for key in off:
         scope.fail(at.pos(key), "sharing", f"{key} {amounts[key]} is no number of steps of {step} above min {least}")
     return not off
@@ -114,12 +112,12 @@ def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
             scope.fail(at.key(key), "sharing", f'"{key}" and "values" exclude each other', "keep one of them")
     values = tuple(_canonical(at, "values", index) for index, _ in enumerate(written["values"]))
     default = _canonical(at, "default") if "default" in written else values[0]
-    numbers = [_number(value) for value in values]
+    numbers = [worth(value) for value in values]
     if numbers != sorted(set(numbers)):
         scope.fail(
             at.pos("values"), "sharing", "the values do not ascend", "the API server wants them in order, each once"
         )
-    elif numbers[-1] > _number(total):
+    elif numbers[-1] > worth(total):
         scope.fail(at.pos("values", len(values) - 1), "sharing", f"{values[-1]} is above the device's {total}")
     elif default not in values:
         scope.fail(at.pos("default"), "sharing", f"default {default} is none of the values {quoted(values)}")
@@ -130,10 +128,6 @@ def _listed(scope: Scope, written: Data, at: Place, total: str) -> Policy | None
 
 def _canonical(at: Place, *path: str | int) -> str:
     return formats.canonical(at.raw(*path))
-
-
-def _number(text: str) -> Decimal:
-    return formats.quantity(text) or Decimal(0)
 
 
 def opaque(

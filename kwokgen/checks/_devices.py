@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kwokgen.formats import quantity
+from kwokgen.model.amounts import worth
 from kwokgen.model.claim import BY_CLASS, DeviceClass, Model
 from kwokgen.model.cluster import SHARD_VALUES, Cluster, Patch
 from kwokgen.model.device import Attribute, Device, Devices, NetworkDevices
@@ -108,7 +108,7 @@ def needs(cluster: Cluster) -> Iterator[Need]:
                 pools = tuple(pool for pool in workload.pools if not _counts(pool, resource))
                 name = classes.get(resource) or resource.removeprefix(BY_CLASS)
                 pos = at.pos("resources", resource) if at.raw("resources", resource) else workload.at.pos("gpus")
-                yield Need(name, int(quantity(amount) or 0), pools, pos)
+                yield Need(name, int(worth(amount)), pools, pos)
 
 
 def _at(places: Mapping[str, Callable[[int], str]], node: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from math import ceil
 
 from kwokgen.checks._packing import Amounts, Node, Nodes, packed, size, summed
 from kwokgen.checks._room import open_nodes, rooms
-from kwokgen.model.amounts import worth
+from kwokgen.model.amounts import spelt, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.workload import Workload
 
@@ -62,8 +62,4 @@ def short(nodes: Nodes, wanted: Sequence[Wanted], asked: Asked, who: str = "all 
     if sums is None:
         return ""
     name, want, has = sums
-    return f"{_text(want)} {name}, {who} {_text(has)}"
-
-
-def _text(thousandths: int) -> str:
-    return f"{(Decimal(thousandths) / 1000).normalize():f}"
+    return f"{spelt(Decimal(want) / 1000)} {name}, {who} {spelt(Decimal(has) / 1000)}"

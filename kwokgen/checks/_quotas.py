@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
-from kwokgen.model.amounts import total, worth
+from kwokgen.model.amounts import spelt, total, worth
 from kwokgen.model.claim import Claim, Request
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
@@ -86,7 +86,7 @@ def bounds(cluster: Cluster, queue: Queue, *, own: bool = False) -> Mapping[str,
         return queue.total if own else queue.most
     gone = devices(shared(cluster, queue))
     rest = {name: max(worth(amount) - gone[name], Decimal(0)) for name, amount in queue.total.items() if name in gone}
-    return {**queue.total, **{name: f"{left.normalize():f}" for name, left in rest.items()}}
+    return {**queue.total, **{name: spelt(left) for name, left in rest.items()}}
 
 
 def has(cluster: Cluster, queue: Queue, resource: str, *, own: bool = False) -> str:

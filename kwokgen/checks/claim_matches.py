@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwokgen.checks._devices import has, of_model
-from kwokgen.formats import quantity
+from kwokgen.model.amounts import worth
 from kwokgen.model.claim import Ask, Claim, Constraint
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.device import Device, Devices
@@ -73,7 +73,7 @@ def _amounts(cluster: Cluster, ask: Ask) -> Iterator[Problem]:
             )
             yield Problem(ask.at.key("capacity", name), ID, message, "its pods would wait for ever")
         elif all(_above(wanted, device, name) for device in having):
-            most = max((_most(device, name) for device in having), key=lambda text: quantity(text) or 0)
+            most = max((_most(device, name) for device in having), key=worth)
             message = (
                 f'no device of the class "{ask.device_class}" has {wanted} of {name} for one claim, the most is {most}'
             )
@@ -87,7 +87,7 @@ def _most(device: Device, name: str) -> str:
 
 
 def _above(wanted: str, device: Device, name: str) -> bool:
-    return (quantity(wanted) or 0) > (quantity(_most(device, name)) or 0)
+    return worth(wanted) > worth(_most(device, name))
 
 
 def _constraint(cluster: Cluster, claim: Claim, constraint: Constraint) -> Iterator[Problem]:

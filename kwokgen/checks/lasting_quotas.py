@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from kwokgen.checks import queue_jobs
 from kwokgen.checks._quotas import bounds, has, room, taken, where
-from kwokgen.model.amounts import worth
+from kwokgen.model.amounts import spelt, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.queue import Queue
 from kwokgen.model.workload import Workload
@@ -48,7 +48,7 @@ def _short(cluster: Cluster, queue: Queue, parts: Sequence[Workload]) -> tuple[s
     if "pools" not in cluster.queues.system.words:
         asked, most = _sums(cluster, queue, parts), bounds(cluster, queue)
         over = next((name for name in asked if name in most and asked[name] > worth(most[name])), None)
-        return (over, f"{_text(asked[over])} {over}, {has(cluster, queue, over)}") if over else None
+        return (over, f"{spelt(asked[over])} {over}, {has(cluster, queue, over)}") if over else None
     return next(filter(None, (_short_of(cluster, queue, parts, pools) for pools in _sets(parts))), None)
 
 
@@ -57,11 +57,7 @@ def _short_of(cluster: Cluster, queue: Queue, parts: Sequence[Workload], pools: 
     asked = _sums(cluster, queue, [part for part in parts if pools.issuperset(pool.name for pool in part.pools)])
     most = _most(cluster, queue, pools)
     over = next((name for name in asked if name in most and asked[name] > most[name]), None)
-    return (over, f"{_text(asked[over])} {over}, of {quoted(pools)} it has {_text(most[over])}") if over else None
-
-
-def _text(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
+    return (over, f"{spelt(asked[over])} {over}, of {quoted(pools)} it has {spelt(most[over])}") if over else None
 
 
 def _sets(parts: Iterable[Workload]) -> list[Pools]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kwokgen.formats import quantity
+from kwokgen.model.amounts import spelt
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.problem import Problem
@@ -47,4 +48,4 @@ def _fractions(at: Place, quantities: Mapping[str, str]) -> Iterator[Problem]:
         hint = (
             f'did you mean "{written[:-1]}M" or "{written[:-1]}Mi"?' if unit == "m" else "write a whole number of bytes"
         )
-        yield Problem(at.pos(name), ID, f'"{written}" of {name} is {value.normalize():f} bytes', hint, "warning")
+        yield Problem(at.pos(name), ID, f'"{written}" of {name} is {spelt(value)} bytes', hint, "warning")

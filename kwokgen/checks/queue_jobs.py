@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from kwokgen.checks._quotas import HINT_OF_ALL, all_of, bounds, devices, guaranteed, has, room, taken, where
-from kwokgen.model.amounts import times, total, worth
+from kwokgen.model.amounts import spelt, times, total, worth
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.queue import Queue, Quota
@@ -59,7 +59,7 @@ def _plain_pods(cluster: Cluster, queue: Queue) -> Iterator[Problem]:
             sums[name] += worth(each) * workload.count * workload.pods
         over = next((name for name in sums if name in most and sums[name] > worth(most[name])), None)
         if over:
-            why = f"{pods} plain pods ask for {sums[over].normalize():f} {over} at once, {has(cluster, queue, over)}"
+            why = f"{pods} plain pods ask for {spelt(sums[over])} {over} at once, {has(cluster, queue, over)}"
             message = f'the quota of "{queue.name}" refuses some of them for good: {why}'
             yield Problem(where(workload.at), ID, message, "make fewer, let them come by arrival, or make jobs of them")
             return
@@ -157,5 +157,5 @@ def _short(cluster: Cluster, one: Asked, queue: Queue, quota: Quota) -> str:
     for resource, wanted in one.amounts.items():
         most = room(cluster, queue, quota, resource)
         if worth(wanted) > most:
-            return f'{one.who} for {wanted} {resource}, of "{quota.pool}" it has {most.normalize():f}'
+            return f'{one.who} for {wanted} {resource}, of "{quota.pool}" it has {spelt(most)}'
     return ""

@@ -1,4 +1,4 @@
-"""Amounts: sums and multiples of canonical quantities, in their own unit."""
+"""Amounts: what quantities are worth, and sums and multiples of canonical ones, in their own unit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from kwokgen.formats import canonical, quantity
 
 
 def worth(amount: str) -> Decimal:
-    """The number that a canonical quantity stands for."""
+    """The number that a quantity stands for, 0 for what is none."""
     return quantity(amount) or Decimal(0)
+
+
+def spelt(number: Decimal) -> str:
+    """A number as people write it: without an exponent, and without zeros after its fraction."""
+    return f"{number.normalize():f}"
 
 
 def times(amount: str, factor: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from kwokgen.model.amounts import spelt
 from kwokgen.model.place import Place
 
 
@@ -19,7 +20,7 @@ class Time(NamedTuple):
 
 def in_seconds(milliseconds: int) -> str:
     """A length of time in seconds, as annotations and jq have it."""
-    return f"{(Decimal(milliseconds) / 1000).normalize():f}"
+    return spelt(Decimal(milliseconds) / 1000)
 
 
 class Stage(NamedTuple):
