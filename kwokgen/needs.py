@@ -56,7 +56,7 @@ def requirements(cluster: Cluster) -> Requirements:
 def _queues(cluster: Cluster) -> Iterator[str]:
     """The queue system, and what its own configuration must say for the queues of the bundle."""
     queues = cluster.queues
-    if queues.queues and queues.system.form != "default":
+    if queues.form != "default":
         yield (
             f"{queues.system.name} {queues.system.release}".strip()
             + ": without it, its objects are refused, and jobs wait"
@@ -65,16 +65,14 @@ def _queues(cluster: Cluster) -> Iterator[str]:
         yield f"namespace {queues.system.namespace}"
     if queues.queues:
         yield from queues.system.needs
-    if queues.queues and queues.system.form == "kueue" and (wanted := kueue(cluster)):
+    if queues.form == "kueue" and (wanted := kueue(cluster)):
         yield f"Kueue's Configuration: `{json.dumps(wanted)}`"
 
 
 def _instruments(cluster: Cluster) -> Iterator[str]:
     """Who takes the rules, and what is scraped by none of the bundle's own."""
     if cluster.observability.prometheus:
-        system = cluster.queues.system.form
-        asked = (each for each in cluster.observability.instruments if each.systems is None or system in each.systems)
-        scraped = " and ".join(dict.fromkeys(each.scrapes for each in asked if each.scrapes))
+        scraped = " and ".join(dict.fromkeys(each.scrapes for each in cluster.instruments if each.scrapes))
         yield "Prometheus Operator v0.85.0: without it, its objects are refused"
         yield f"a Prometheus of it that scrapes {scraped}"
     if cluster.observability.grafana:

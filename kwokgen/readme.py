@@ -139,13 +139,9 @@ def _patience(cluster: Cluster) -> int:
     return 10 + max(ceil((pool.lifecycle.ready or (0, 0))[1] / 60_000) for pool in cluster.pools)
 
 
-def _by_kueue(cluster: Cluster) -> bool:
-    return bool(cluster.queues.queues) and cluster.queues.system.form == "kueue"
-
-
 def _queues(cluster: Cluster) -> Iterator[str]:
     """What another program changes of the bundle's objects."""
-    if not _by_kueue(cluster):
+    if cluster.queues.form != "kueue":
         return
     yield "## Queues"
     yield ""
@@ -168,7 +164,7 @@ def _gated(kind: Kind) -> bool:
 
 def _suspended(cluster: Cluster) -> bool:
     """Whether Kueue changes what an apply has said: it starts jobs that wait suspended."""
-    return _by_kueue(cluster) and not all(_gated(workload.kind) for workload in cluster.workloads)
+    return cluster.queues.form == "kueue" and not all(_gated(workload.kind) for workload in cluster.workloads)
 
 
 def _faults(cluster: Cluster) -> Iterator[str]:

@@ -44,8 +44,7 @@ def _lasting(scope: Scope, kind: Kind, item: Data, at: Place) -> Data:
 
 def taken(scope: Scope, kind: Kind, item: Data, at: Place, queues: Queues) -> None:
     """Jobs of a queue whose system does not know them would pass it by, or wait for ever."""
-    system = queues.system.form if queues.queues else "default"
-    if kind.systems is not None and system not in kind.systems and "queues" not in scope.doubtful:
+    if kind.systems is not None and queues.form not in kind.systems and "queues" not in scope.doubtful:
         if queues.queues:
             message = f"{queues.system.name} is not known to take workloads of the kind {kind.name}"
         else:
@@ -54,7 +53,7 @@ def taken(scope: Scope, kind: Kind, item: Data, at: Place, queues: Queues) -> No
     if kind.bare and "run" not in item and scope.intact(at):
         message = f"workloads of the kind {kind.name} have a run: pods of no owner run on until it is over"
         scope.fail(at.pos(), "workload", message, "write run, such as 60s, with a lifecycle of pods: timed or general")
-    for key in ("gang", "placement") if system == "kueue" and kind.let_in == "pods" else ():
+    for key in ("gang", "placement") if queues.form == "kueue" and kind.let_in == "pods" else ():
         if item.get(key):
             message = f"Kueue lets in each pod of the kind {kind.name} by itself"
             scope.fail(at.key(key), "workload", message, "leave it out, or take a kind that is let in as a whole")

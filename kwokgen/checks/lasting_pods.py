@@ -19,7 +19,7 @@ WHOLE = True
 def check(cluster: Cluster) -> Iterator[Problem]:
     """A warning for each workload that would wait until somebody deletes another."""
     # Queues of other systems say themselves who waits.
-    own = not cluster.queues.queues or cluster.queues.system.form == "default"
+    own = cluster.queues.form == "default"
     lasting = [(one, one.count * one.pods) for one in cluster.parts if own and not one.kind.ends and not one.suspend]
     if not lasting:
         return

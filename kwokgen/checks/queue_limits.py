@@ -19,10 +19,9 @@ MOST_SETS = 8
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     """What is longer, where it is written."""
-    form = cluster.queues.system.form if cluster.queues.queues else "default"
-    if form == "yunikorn":
+    if cluster.queues.form == "yunikorn":
         yield from _paths(cluster)
-    if form == "kueue":
+    if cluster.queues.form == "kueue":
         yield from _priorities(cluster)
         yield from _taints(cluster)
         yield from _sets(cluster)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from kwokgen.model.claim import Claim, DeviceClass
 from kwokgen.model.device import Devices, DeviceTaintRule, NetworkDevices
 from kwokgen.model.fault import Fault
-from kwokgen.model.instruments import Observability
+from kwokgen.model.instruments import Instrument, Observability
 from kwokgen.model.lifecycle import Lifecycle
 from kwokgen.model.place import Place
 from kwokgen.model.pool import Pool
@@ -148,3 +148,9 @@ class Cluster(NamedTuple):
     def own_gangs(self) -> bool:
         """Whether gangs are Kubernetes' own, and not those of another scheduler."""
         return not self.queues.queues or self.queues.system.scheduler is None
+
+    @property
+    def instruments(self) -> tuple[Instrument, ...]:
+        """Those of its queue system, and those of any."""
+        form = self.queues.system.form
+        return tuple(each for each in self.observability.instruments if each.systems is None or form in each.systems)

@@ -141,9 +141,14 @@ class Queues(NamedTuple):
     at: Place
 
     @property
+    def form(self) -> Form:
+        """That of what shares the cluster: of the system, and Kubernetes' own where there are no queues."""
+        return self.system.form if self.queues else "default"
+
+    @property
     def place(self) -> bool:
         """Whether the system finds the places of the jobs, and not Kubernetes' own scheduler."""
-        return bool(self.queues) and self.system.form != "default" and "placement" in self.system.words
+        return self.form != "default" and "placement" in self.system.words
 
     def named(self, name: str | None) -> Queue | None:
         """The queue of a name."""

@@ -18,12 +18,7 @@ BUNDLE = "bundle"
 
 def rules(cluster: Cluster) -> tuple[Rule, ...]:
     """What is recorded of a cluster, with its name where the catalogue has [bundle]."""
-    system = cluster.queues.system.form
-    there = [
-        each
-        for each in cluster.observability.instruments
-        if (each.systems is None or system in each.systems) and _measures(cluster, each.of)
-    ]
+    there = (each for each in cluster.instruments if _measures(cluster, each.of))
     return tuple(_own(cluster, rule) for each in there for rule in each.rules)
 
 

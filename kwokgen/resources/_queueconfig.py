@@ -9,7 +9,7 @@ from kwokgen import emit
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.queue import Queue
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
+from kwokgen.resources._queues import FILE
 from kwokgen.series import Series, one
 
 KIND = "ConfigMap"
@@ -19,7 +19,7 @@ NAME = "yunikorn-configs"
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """The whole tree of queues."""
-    if served(cluster, "yunikorn"):
+    if cluster.queues.form == "yunikorn":
         root = {"name": "root", "submitacl": "*", "queues": _below(cluster, None)}
         text = emit.dump({"partitions": [{"name": "default", "queues": [root]}]}).removeprefix("---\n")
         document = {

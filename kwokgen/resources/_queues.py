@@ -41,11 +41,6 @@ def marks(cluster: Cluster, workload: Workload) -> Marks:
     )
 
 
-def served(cluster: Cluster, form: Form) -> bool:
-    """Whether a system shares the cluster."""
-    return bool(cluster.queues.queues) and cluster.queues.system.form == form
-
-
 def made(cluster: Cluster, kind: str, meta: dict[str, Any], spec: dict[str, Any], *, at: Place, by: str) -> Series:
     """An object of the queue system, in the version that its entry has of the kind."""
     version = cluster.queues.system.kinds[kind]

@@ -9,7 +9,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.queue import Queue, Quota
 from kwokgen.resources import resourceflavor
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "ClusterQueue"
@@ -19,7 +19,7 @@ NEVER = "Never"
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each queue."""
-    for queue in cluster.queues.queues if served(cluster, "kueue") else ():
+    for queue in cluster.queues.queues if cluster.queues.form == "kueue" else ():
         yield made(cluster, KIND, metadata(cluster, queue.name), _spec(cluster, queue), at=queue.at, by=__name__)
 
 

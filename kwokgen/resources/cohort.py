@@ -7,7 +7,7 @@ from typing import Any
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "Cohort"
@@ -16,7 +16,7 @@ IMMUTABLE: tuple[tuple[str, ...], ...] = ()
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """Each that a queue or another cohort names."""
-    for cohort in cluster.queues.cohorts if served(cluster, "kueue") else ():
+    for cohort in cluster.queues.cohorts if cluster.queues.form == "kueue" else ():
         spec: dict[str, Any] = {"parentName": cohort.parent} if cohort.parent else {}
         if cohort.weight is not None:
             spec["fairSharing"] = {"weight": f"{cohort.weight}"}

@@ -12,7 +12,7 @@ from kwokgen.model.labels import INSTANCE
 from kwokgen.model.topology import Level, Topology
 from kwokgen.resources import _places
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import FILE, served
+from kwokgen.resources._queues import FILE
 from kwokgen.series import Column, Join, Run, Series, Shape, Slot
 
 KIND = "HyperNode"
@@ -23,7 +23,7 @@ NAME = Slot("name")
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each place, the narrowest first: those have their nodes by a label, and are no larger for more nodes."""
     topology = cluster.topology
-    if topology is None or not served(cluster, "volcano") or not topology.levels[-1].keys:
+    if topology is None or cluster.queues.form != "volcano" or not topology.levels[-1].keys:
         return
     for level in reversed(topology.levels):
         runs = tuple(_runs(cluster, topology, level))

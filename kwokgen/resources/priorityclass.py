@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources._priorities import classes
-from kwokgen.resources._queues import served
 from kwokgen.series import Series
 
 KIND = "PriorityClass"
@@ -17,5 +16,5 @@ VERSION = "scheduling.k8s.io/v1"
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """Those of all jobs, unless Kueue orders them by classes of its own."""
-    if not served(cluster, "kueue"):
+    if cluster.queues.form != "kueue":
         yield from classes(cluster, KIND, VERSION, __name__)

@@ -10,7 +10,7 @@ from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Place
 from kwokgen.model.queue import Cohort, Queue, Queues
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "Queue"
@@ -26,12 +26,12 @@ https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """The cohorts, which hold queues, then the queues."""
-    if served(cluster, "volcano"):
+    if cluster.queues.form == "volcano":
         for cohort in cluster.queues.cohorts:
             yield _made(cluster, cohort.name, cohort.at, _of_cohort(cluster.queues, cohort))
         for queue in cluster.queues.queues:
             yield _made(cluster, queue.name, queue.at, _of_volcano(queue))
-    if served(cluster, "kai"):
+    if cluster.queues.form == "kai":
         yield from _kai(cluster)
 
 

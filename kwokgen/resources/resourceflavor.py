@@ -8,7 +8,7 @@ from typing import Any
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.labels import INSTANCE, POOL
 from kwokgen.resources._common import metadata, toleration
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "ResourceFlavor"
@@ -26,7 +26,7 @@ def updatable(path: tuple[str, ...], flavor: Mapping[str, Any]) -> bool:
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each pool that a queue has a quota of."""
     used = {quota.pool for queue in cluster.queues.queues for quota in queue.quotas}
-    for pool in cluster.pools if served(cluster, "kueue") else ():
+    for pool in cluster.pools if cluster.queues.form == "kueue" else ():
         if pool.name in used:
             spec = {
                 "nodeLabels": {INSTANCE: cluster.name, POOL: pool.name},

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.quota import DEVICES
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "ResourceQuota"
@@ -16,7 +16,7 @@ IMMUTABLE = (("spec", "scopes"), ("spec", "scopeSelector"))
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """One for each queue that has a namespace for itself."""
-    for queue in cluster.queues.queues if served(cluster, "default") else ():
+    for queue in cluster.queues.queues if cluster.queues.form == "default" else ():
         home = cluster.home(queue.name)
         if home and queue.total:
             meta = metadata(cluster, queue.name, namespace=home)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources import _places
 from kwokgen.resources._common import metadata
-from kwokgen.resources._queues import made, served
+from kwokgen.resources._queues import made
 from kwokgen.series import Series
 
 KIND = "Topology"
@@ -17,6 +17,6 @@ IMMUTABLE = (("spec", "levels"),)
 def build(cluster: Cluster) -> Iterator[Series]:
     """The one of the cluster, whose name is the bundle's."""
     topology = cluster.topology
-    if topology and (served(cluster, "kueue") or served(cluster, "kai")):
+    if topology and cluster.queues.form in {"kueue", "kai"}:
         spec = {"levels": _places.levels(topology)}
         yield made(cluster, KIND, metadata(cluster, cluster.name), spec, at=topology.at, by=__name__)

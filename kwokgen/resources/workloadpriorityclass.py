@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kwokgen.model.cluster import Cluster
 from kwokgen.resources._priorities import classes
-from kwokgen.resources._queues import served
 from kwokgen.series import Series
 
 KIND = "WorkloadPriorityClass"
@@ -15,5 +14,5 @@ IMMUTABLE: tuple[tuple[str, ...], ...] = ()
 
 def build(cluster: Cluster) -> Iterator[Series]:
     """Kueue has its own, which the scheduler does not know."""
-    if served(cluster, "kueue"):
+    if cluster.queues.form == "kueue":
         yield from classes(cluster, KIND, cluster.queues.system.kinds[KIND], __name__)
