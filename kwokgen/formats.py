@@ -88,9 +88,10 @@ def is_quantity(text: str) -> bool:
 def is_cidr(text: str) -> bool:
     """An IPv4 network with its host bits clear."""
     try:
-        return bool(ipaddress.IPv4Network(text)) or True
+        ipaddress.IPv4Network(text)
     except ValueError:
         return False
+    return True
 
 
 def is_resource(text: str) -> bool:

@@ -211,12 +211,11 @@ class _Assignment(NamedTuple):
                 return step
             self._fail(at, f"there is no item [{step}]: the list has {len(items)}")
         names = [_name(item) or "" for item in items]
-        if step in names:
-            return names.index(str(step))
-        near = nearest(str(step), names)
-        hint = f'did you mean "{near}"?' if near else "only an item that is there can be set"
-        self._fail(at, f'no item is named "{step}". available: {quoted(filter(None, names))}', hint)
-        return None
+        if step not in names:
+            near = nearest(str(step), names)
+            hint = f'did you mean "{near}"?' if near else "only an item that is there can be set"
+            self._fail(at, f'no item is named "{step}". available: {quoted(filter(None, names))}', hint)
+        return names.index(str(step))
 
     def _pos(self, at: int, length: int = 1) -> Pos:
         line = self.argument.count("\n", 0, at) + 1

@@ -51,15 +51,15 @@ def _percent(text: str, more: str = "") -> str:
 def reporting(form: Format, *, strict: bool) -> Iterator[Callable[[Sequence[Problem]], None]]:
     """Prints problems that end the work and exits 1; the given function prints warnings, and fails when strict."""
     try:
-        yield lambda warnings: _warn(warnings, form, sys.stderr, strict=strict)
+        yield lambda warnings: _warn(warnings, form, strict=strict)
     except KwokgenError as error:
         show(error.problems, form, sys.stderr)
         raise typer.Exit(WRONG) from None
 
 
-def _warn(warnings: Sequence[Problem], form: Format, out: TextIO, *, strict: bool) -> None:
-    if warnings or (out is sys.stdout and form is Format.json):
-        show(warnings, form, out)
+def _warn(warnings: Sequence[Problem], form: Format, *, strict: bool) -> None:
+    if warnings:
+        show(warnings, form, sys.stderr)
     if warnings and strict:
         raise typer.Exit(WRONG)
 

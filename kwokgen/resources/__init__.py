@@ -38,8 +38,3 @@ def build(cluster: Cluster) -> Iterator[Series]:
     """Every object of a cluster, in the order of the bundle's files."""
     series = [made for module in modules() for made in module.build(cluster)]
     yield from sorted(series, key=lambda made: made.file)
-
-
-def immutable() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """By kind, the paths that no update can change."""
-    return {module.KIND: module.IMMUTABLE for module in modules()}
