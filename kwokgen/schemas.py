@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
+
+from kwokgen import shipped
 
 Schema = dict[str, Any]
 ROOT = "https://kwokgen.io/schemas/"
 """What the `$id` of each begins with."""
 
 
-def folder() -> Path:
-    """Where the schemas lie: in the wheel below the package, in a checkout beside it."""
-    shipped = Path(str(files("kwokgen"))) / "schemas"
-    return shipped if shipped.is_dir() else Path(__file__).parents[1] / "schemas"
-
-
 def names() -> tuple[str, ...]:
     """Every schema that `load` takes, such as `blueprint` and `kwok/stage`."""
-    found = folder().rglob("*.schema.json")
-    return tuple(sorted(str(file.relative_to(folder())).removesuffix(".schema.json") for file in found))
+    folder = shipped.folder("schemas")
+    found = folder.rglob("*.schema.json")
+    return tuple(sorted(str(file.relative_to(folder)).removesuffix(".schema.json") for file in found))
 
 
 @cache
 def text(name: str) -> str:
     """A schema as it is shipped."""
-    return (folder() / f"{name}.schema.json").read_text(encoding="utf-8")
+    return (shipped.folder("schemas") / f"{name}.schema.json").read_text(encoding="utf-8")
 
 
 @cache

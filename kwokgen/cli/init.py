@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from importlib.resources import files
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kwokgen import shipped
 
-def _folder() -> Path:
-    shipped = Path(str(files("kwokgen"))) / "blueprints"
-    return shipped if shipped.is_dir() else Path(__file__).parents[2] / "blueprints"
+BLUEPRINTS = "blueprints"
 
 
 def _names() -> list[str]:
-    return sorted(file.stem for file in _folder().glob("*.yaml"))
+    return sorted(file.stem for file in shipped.folder(BLUEPRINTS).glob("*.yaml"))
 
 
 From = Annotated[
@@ -42,6 +39,6 @@ def init(example: From = "quickstart") -> None:
     if example not in _names():
         show([unknown(Pos("kwokgen init"), "example", example, _names(), code="example")], Format.text, sys.stderr)
         raise typer.Exit(WRONG)
-    text = (_folder() / f"{example}.yaml").read_text(encoding="utf-8")
+    text = (shipped.folder(BLUEPRINTS) / f"{example}.yaml").read_text(encoding="utf-8")
     # The schema that the examples name for editors lies beside them, not beside the user's file.
     sys.stdout.write(text.partition("\n")[2] if text.startswith(EDITORS) else text)

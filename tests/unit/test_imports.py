@@ -2,8 +2,8 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < encoding < draw < formats < mergepatch < objectformats < jobrules < model < needs < tree < schemas
-    < validators < conform < catalog < celtree < celreads < cel < celselects < blueprint < checks < jqchild
+    problem < shipped < encoding < draw < formats < mergepatch < objectformats < jobrules < model < needs < tree
+    < schemas < validators < conform < catalog < celtree < celreads < cel < celselects < blueprint < checks < jqchild
     < expressions < gotemplate < stagelint < series < emit < templating < resources < stagenames < patchfixed
     < patches < stagepatches < apischema < devicerules < claimrules < fieldrules < metarules < podwords < podrules
     < jobwords < apirules < duplicates < verify < claimnames < timeline < pruning < readme < bundle < ownership < sink
