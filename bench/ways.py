@@ -61,7 +61,7 @@ def _helm(reference: Reference, _target: Path) -> list[str]:
 @cache
 def _built() -> Path:
     target = programs.cache_root() / "bench" / "stream"
-    programs._go("build", "-trimpath", "-o", str(target), ".", cwd=PEERS / "go")  # noqa: SLF001 - the one that finds Go
+    programs.go("build", "-trimpath", "-o", str(target), ".", cwd=PEERS / "go")
     return target
 
 

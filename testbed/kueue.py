@@ -1,6 +1,5 @@
 """Kueue beside a control plane: its definitions, its Configuration with what a bundle wants, and its webhooks of plain pods."""
 
-import base64
 import json
 import shutil
 from collections.abc import Collection, Iterator
@@ -9,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from testbed import components, credentials, programs
+from testbed import components, credentials, programs, webhooks
 from testbed.cluster import Cluster
 from testbed.definitions import established
 from testbed.processes import Process
@@ -27,7 +26,6 @@ FRAMEWORKS = {
     "trainjob": ("trainer.kubeflow.org/trainjob",),
 }
 """What Kueue calls a kind that it lets in, and what it needs for that."""
-HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ()) -> Process:
@@ -49,7 +47,7 @@ def start(cluster: Cluster, wanted: dict[str, Any], kinds: Collection[str] = ())
     command = components.operator(NAME, kubeconfig=cluster.kubeconfig, config=file)
     started = cluster.program(NAME, command, port=health, ready=[f"http://127.0.0.1:{health}/readyz"], etc=etc)
     if named:
-        hooks = list(_hooks(source, _names(kinds), f"https://127.0.0.1:{webhook}", cluster))
+        hooks = list(_hooks(source, _names(kinds), cluster, webhook))
         _installed(cluster).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hooks}))
         cluster.kubectl("apply", "-f", str(_installed(cluster)))
     return started
@@ -75,15 +73,13 @@ def _installed(cluster: Cluster) -> Path:
     return cluster.folder / f"{NAME}-webhooks.json"
 
 
-def _hooks(source: Path, names: Collection[str], address: str, cluster: Cluster) -> Iterator[dict[str, Any]]:
-    """Its configurations of webhooks with those of `names`, called at an address of ours, for all but the system's namespaces."""
-    bundle = base64.b64encode((cluster.folder / credentials.CERTIFICATE).read_bytes()).decode()
+def _hooks(source: Path, names: Collection[str], cluster: Cluster, port: int) -> Iterator[dict[str, Any]]:
+    """Its configurations of webhooks with those of `names`, called at a port of ours, for all but the system's namespaces."""
     text = (source / "webhook" / "manifests.yaml").read_text()
     for each in YAML(typ="safe", pure=True).load_all(text):
-        if each["kind"] in HOOKS:
+        if each["kind"] in webhooks.CONFIGURATIONS:
             kept = [hook for hook in each["webhooks"] if hook["name"] in names]
             for hook in kept:
-                path = hook["clientConfig"]["service"]["path"]
-                hook["clientConfig"] = {"url": f"{address}{path}", "caBundle": bundle}
+                webhooks.call(hook, cluster, port)
             meta = {"name": f"{NAME}-{each['kind'].removesuffix('WebhookConfiguration').lower()}"}
             yield {**each, "metadata": meta, "webhooks": kept}

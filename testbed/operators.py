@@ -3,7 +3,6 @@
 Its definitions and webhooks are installed with it; these call 127.0.0.1, since nobody reaches Services here.
 """
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -13,15 +12,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from testbed import components, programs
+from testbed import components, programs, webhooks
 from testbed.cluster import Cluster
-from testbed.credentials import CERTIFICATE
 from testbed.definitions import established
 from testbed.processes import Process
 
 PATIENCE = 30
 KIND = re.compile(r"^kind: (\w+)$", re.MULTILINE)
-HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +69,7 @@ def start(cluster: Cluster, operator: Operator) -> Process:
     """Install it and start it; returns when it answers, and each of its webhooks."""
     health, webhook = cluster.reserve(), cluster.reserve()
     definitions, hooks = _released(cluster, operator)
-    urls = [_call(hook, cluster, webhook) for each in hooks for hook in each["webhooks"]]
+    urls = [webhooks.call(hook, cluster, webhook) for each in hooks for hook in each["webhooks"]]
     config, maps = _configured(cluster, operator, health, webhook)
     installed = _installed(cluster, operator)
     installed.write_text("\n---\n".join([*definitions, *map(json.dumps, [*hooks, *maps])]))
@@ -101,15 +98,7 @@ def _released(cluster: Cluster, operator: Operator) -> tuple[list[str], list[dic
     kinds = [(found[1], text) for text in texts if (found := KIND.search(text))]
     parse = YAML(typ="safe", pure=True).load
     definitions = [text for kind, text in kinds if kind == "CustomResourceDefinition"]
-    return definitions, [parse(text) for kind, text in kinds if kind in HOOKS]
-
-
-def _call(hook: dict[str, Any], cluster: Cluster, port: int) -> str:
-    """Let a webhook be called at a port of ours; the URL."""
-    url = f"https://127.0.0.1:{port}{hook['clientConfig']['service']['path']}"
-    bundle = base64.b64encode((cluster.folder / CERTIFICATE).read_bytes()).decode()
-    hook["clientConfig"] = {"url": url, "caBundle": bundle}
-    return url
+    return definitions, [parse(text) for kind, text in kinds if kind in webhooks.CONFIGURATIONS]
 
 
 def _configured(

@@ -51,10 +51,10 @@ def module_dir(module: str, dependency: str) -> Path:
     """The source folder of a dependency, for data that only lies there (such as CRDs)."""
     found = ("list", "-m", "-f", "{{.Dir}}", dependency)
     where = MODULES / module
-    if not _go(*found, cwd=where, capture=True).strip():
+    if not go(*found, cwd=where, capture=True).strip():
         # No build has asked for it yet.
-        _go("mod", "download", dependency, cwd=where)
-    return Path(_go(*found, cwd=where, capture=True).strip())
+        go("mod", "download", dependency, cwd=where)
+    return Path(go(*found, cwd=where, capture=True).strip())
 
 
 def run(module: str, program: str, *arguments: str) -> None:
@@ -83,7 +83,7 @@ def _build(source: Path, folder: Path) -> None:
         flags = ("-trimpath", "-tags", TAGS, "-ldflags", _ldflags(source))
         for package in _tools(source):
             output = temporary / _program_name(package)
-            _go("build", *flags, "-o", str(output), package, cwd=source)
+            go("build", *flags, "-o", str(output), package, cwd=source)
         # mkdtemp's own mode shuts other users out.
         temporary.chmod(0o755)
         temporary.rename(folder)
@@ -93,7 +93,7 @@ def _build(source: Path, folder: Path) -> None:
 
 def _tools(source: Path) -> list[str]:
     """The packages of the module's `tool` lines."""
-    module = json.loads(_go("mod", "edit", "-json", cwd=source, capture=True))
+    module = json.loads(go("mod", "edit", "-json", cwd=source, capture=True))
     return [tool["Path"] for tool in module["Tool"]]
 
 
@@ -118,7 +118,7 @@ def _key(source: Path) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for name in ("go.mod", "go.sum"):
         digest.update((source / name).read_bytes())
-    digest.update(_go("env", "GOVERSION", cwd=source, capture=True).encode())
+    digest.update(go("env", "GOVERSION", cwd=source, capture=True).encode())
     return digest.hexdigest()
 
 
@@ -130,7 +130,8 @@ def _lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def _go(*arguments: str, cwd: Path, capture: bool = False) -> str:
+def go(*arguments: str, cwd: Path, capture: bool = False) -> str:
+    """What Go itself prints, empty without `capture`; raises CalledProcessError when it fails."""
     command = [str(_go_program()), *arguments]
     # By number: under pytest, sys.stderr may have no file behind it.
     stdout = subprocess.PIPE if capture else 2

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.live.cluster import completed, say, seconds_of, standing
+from bench.live.cluster import completed, running_pods, say, seconds_of, standing
 from bench.live.mcad import only_cluster
 from testbed.cluster import Cluster
 
@@ -55,7 +55,7 @@ def _row(nodes: int, long: int, short: int) -> list[str]:
         took = [
             seconds_of(partial(_apply, cluster, part), done, 600)
             for part, done in (
-                (jobs[:long], lambda: _running(cluster, live.name) == long),
+                (jobs[:long], lambda: running_pods(cluster, live.name) == long),
                 (jobs[long:], lambda: completed(cluster, live.name) == short),
             )
         ]
@@ -64,8 +64,3 @@ def _row(nodes: int, long: int, short: int) -> list[str]:
 
 def _apply(cluster: Cluster, jobs: list[str]) -> None:
     cluster.kubectl("apply", "-f", "-", stdin="---\n" + "---\n".join(jobs))
-
-
-def _running(cluster: Cluster, namespace: str) -> int:
-    selector = ("--field-selector=status.phase=Running", "--no-headers")
-    return cluster.kubectl("get", "pods", "-n", namespace, *selector).stdout.count("\n")
