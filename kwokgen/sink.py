@@ -1,4 +1,4 @@
-"""Where bundles go: a stream, or a folder that is owned, and whole at every moment."""
+"""The folder that a bundle goes to: owned, and whole at every moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from kwokgen.bundle import Bundle, File
 from kwokgen.ownership import STAGING, reason, refuse, stale
@@ -22,20 +22,6 @@ class Written(NamedTuple):
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     unchanged: int
-
-
-def to_stream(pieces: Iterable[bytes], stream: BinaryIO) -> None:
-    """Everything that `kubectl apply -f -` reads.
-
-    Raises BrokenPipeError when the reader is gone, EnvironmentFailure for any other failure.
-    """
-    try:
-        stream.writelines(pieces)
-        stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise EnvironmentFailure(f"cannot write to standard output: {reason(error)}") from error
 
 
 def to_folder(bundle: Bundle, folder: Path) -> Written:

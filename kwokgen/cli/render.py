@@ -107,7 +107,6 @@ def _distinct(rendered: Sequence[Rendered]) -> None:
 def _stream(bundles: Sequence[Bundle]) -> None:
     from kwokgen.cli.progress import watched
     from kwokgen.resources.workload import SCRIPT, WAVES
-    from kwokgen.sink import to_stream
 
     for bundle in bundles:
         if not bundle.files:
@@ -116,7 +115,8 @@ def _stream(bundles: Sequence[Bundle]) -> None:
         if waves := [file for file in bundle.files if file.path.startswith(WAVES) and file.path != SCRIPT]:
             typer.echo(f"{bundle.name}: the jobs of {len(waves)} waves are left out: a folder (-o) has them", err=True)
         shown, clear = watched(bundle)
-        to_stream(shown.stream(), sys.stdout.buffer)
+        sys.stdout.buffer.writelines(shown.stream())
+        sys.stdout.buffer.flush()
         clear()
 
 
