@@ -87,15 +87,12 @@ def _encoded(column: Column, rows: range, *, escaped: bool) -> list[bytes]:
     return [column(index).encode() for index in rows]
 
 
-_STAMPS: dict[int, tuple[Shape, _Stamp]] = {}
-
-
 def _compiled(shape: Shape) -> _Stamp:
-    """The stamp of a shape, which never changes once it is built."""
-    known = _STAMPS.get(id(shape))
-    if known is None:
-        known = _STAMPS[id(shape)] = (shape, _cut(shape))
-    return known[1]
+    """The stamp of a shape, cut once."""
+    if shape.stamp is None:
+        shape.stamp = _cut(shape)
+    stamp: _Stamp = shape.stamp
+    return stamp
 
 
 def _cut(shape: Shape) -> _Stamp:

@@ -48,12 +48,16 @@ class Join(_Unwritten):
 
 
 class Shape:
-    """Documents that are stamped together, and must not be parted: all slices of a node."""
+    """Documents that are stamped together, and must not be parted: all slices of a node.
 
-    __slots__ = ("documents",)
+    They never change once it is built; `stamp` is what `emit` has made of them, None before.
+    """
+
+    __slots__ = ("documents", "stamp")
 
     def __init__(self, documents: tuple[Document, ...]) -> None:
         self.documents = documents
+        self.stamp: Any = None
 
 
 class Run(NamedTuple):
