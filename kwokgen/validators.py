@@ -16,10 +16,10 @@ _VALIDATORS: dict[str, Any] = {}
 
 
 def validator(schema: Schema) -> Any:
-    """The kept validator of a schema, which may refer to others of kwokgen's."""
+    """The kept validator of a schema with an `$id`, which may refer to others of kwokgen's."""
     from referencing import Registry
 
-    identity = str(schema.get("$id", id(schema)))
+    identity = schema["$id"]
     if identity not in _VALIDATORS:
         registry: Registry[Any] = Registry(retrieve=_named)  # type: ignore[call-arg]
         _VALIDATORS[identity] = draft()(schema, format_checker=checker(), registry=registry)
