@@ -7,7 +7,7 @@ from typing import Any
 
 from kwokgen.formats import FORMATS, Format
 from kwokgen.model.place import Node, Place
-from kwokgen.problem import Pos, Problem, nearest, quoted
+from kwokgen.problem import Problem, nearest, quoted
 from kwokgen.schemas import Schema
 from kwokgen.validators import checker, draft, validator
 
@@ -218,8 +218,3 @@ _SAY: dict[str, Callable[[Any, Place, tuple[Any, ...], str], Iterator[Problem]]]
     "pattern": _pattern,
     "uniqueItems": _unique,
 }
-
-
-def start_of(file: str) -> Pos:
-    """The place of a file as a whole."""
-    return Pos(file, 1, 1)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from kwokgen import schemas, tree
 from kwokgen.catalog import composed, rules
-from kwokgen.conform import conform, start_of
+from kwokgen.conform import conform
 from kwokgen.encoding import decoded
 from kwokgen.model.place import Entry, Node, Place
 from kwokgen.problem import KwokgenError, Pos, Problem, unknown
@@ -219,7 +219,7 @@ def _text(path: Path) -> str:
         reason = "not a regular file" if special else f"the file is larger than {MOST_BYTES // 1024} KiB"
     except OSError as error:
         reason = f"cannot read the file: {os.strerror(error.errno or 0).lower()}"
-    raise KwokgenError(Problem(start_of(str(path)), "catalog", reason))
+    raise KwokgenError(Problem(Pos(str(path)), "catalog", reason))
 
 
 def _unusable(folder: str) -> Problem | None:
