@@ -106,7 +106,7 @@ def _text(path: str, text: str) -> File:
 def _beside(cluster: Cluster, series: Sequence[Series]) -> Iterator[File]:
     """What is read by people and other programs than `kubectl apply -f`."""
     head = mark(cluster.name)
-    kustomized = sum(one.documents for one in series) <= MOST_KUSTOMIZED
+    kustomized = sum(one.document_count for one in series) <= MOST_KUSTOMIZED
     yield _text("README.md", head + readme.text(cluster, series, kustomized=kustomized))
     if kustomized:
         document = {

@@ -95,7 +95,7 @@ class Series(NamedTuple):
         return sum(run.rows for run in self.runs)
 
     @property
-    def documents(self) -> int:
+    def document_count(self) -> int:
         """How many documents it is."""
         return sum(run.rows * len(run.shape.documents) for run in self.runs)
 

@@ -51,7 +51,7 @@ def test_every_node_has_a_slice_of_eight_devices(many: Rendered) -> None:
     found = objects(many)
     kinds = [kind for kind, _, _ in found]
     assert (kinds.count("Node"), kinds.count("ResourceSlice"), kinds.count("Job")) == (10_000, 10_000, 10)
-    assert len(found) == sum(series.documents for series in many.series)
+    assert len(found) == sum(series.document_count for series in many.series)
     slices = {name: text for (kind, _, name), text in found.items() if kind == "ResourceSlice"}
     assert slices.keys() == {f"kwok-node-{index}-cl2-gpu.kwok.x-k8s.io" for index in range(10_000)}
     assert {len(re.findall(rb"^  - name: gpu\d$", text, re.MULTILINE)) for text in slices.values()} == {8}
