@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
-from kwokgen import resources, tree
+from kwokgen import natural, resources, tree
 from kwokgen.bundle import Bundle
 from kwokgen.outline import outline
 from kwokgen.problem import KwokgenError
@@ -106,11 +106,7 @@ class _Comparison:
 
 def ordered(found: Iterable[Change]) -> list[Change]:
     """Changes by kind, namespace and name, `gpu-9` before `gpu-10`."""
-    return sorted(found, key=lambda one: (one.kind, one.namespace, _natural(one.name)))
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return sorted(found, key=lambda one: (one.kind, one.namespace, natural.key(one.name)))
 
 
 def _documents(text: str) -> Documents:

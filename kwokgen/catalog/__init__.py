@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kwokgen import schemas, tree
+from kwokgen import natural, schemas, tree
 from kwokgen.catalog import composed, rules
 from kwokgen.conform import conform
 from kwokgen.encoding import decoded
@@ -79,7 +79,7 @@ class Catalog:
     def names(self, kind: str) -> tuple[str, ...]:
         """Every name of a kind."""
         found = {file.stem for folder in (_builtin(), *self.folders) for file in (folder / kind).glob("*.yaml")}
-        return tuple(sorted(found, key=_natural))
+        return tuple(sorted(found, key=natural.key))
 
     def get(self, kind: str, name: str, pos: Pos, what: str) -> Fact:
         """The entry that `pos` names.
@@ -230,8 +230,3 @@ def _unusable(folder: str) -> Problem | None:
         hint = "it mirrors the built-in one: " + ", ".join(f"{kind}/" for kind in KINDS)
         return Problem(Pos(folder), "catalog", "the folder holds nothing of a catalogue", hint)
     return None
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    digits = "".join(character if character.isdigit() else f" {character} " for character in name).split()
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in digits)

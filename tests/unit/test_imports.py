@@ -2,12 +2,12 @@
 
 The order, from what knows nothing to what knows all:
 
-    problem < shipped < encoding < draw < formats < mergepatch < objectformats < jobrules < model < needs < tree
-    < schemas < validators < conform < catalog < celtree < celreads < cel < celselects < blueprint < checks < jqchild
-    < expressions < gotemplate < stagelint < series < emit < templating < resources < stagenames < patchfixed
-    < patches < stagepatches < apischema < devicerules < claimrules < fieldrules < metarules < podwords < podrules
-    < jobwords < apirules < duplicates < verify < claimnames < timeline < pruning < readme < bundle < ownership < sink
-    < pipeline < plan < outline < diff < cli
+    problem < natural < shipped < encoding < draw < formats < mergepatch < objectformats < jobrules < model < needs
+    < tree < schemas < validators < conform < catalog < celtree < celreads < cel < celselects < blueprint < checks
+    < jqchild < expressions < gotemplate < stagelint < series < emit < templating < resources < stagenames
+    < patchfixed < patches < stagepatches < apischema < devicerules < claimrules < fieldrules < metarules < podwords
+    < podrules < jobwords < apirules < duplicates < verify < claimnames < timeline < pruning < readme < bundle
+    < ownership < sink < pipeline < plan < outline < diff < cli
 """
 
 from __future__ import annotations
