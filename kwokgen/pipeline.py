@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kwokgen import checks, claimnames, patches, resources, stagenames
-from kwokgen.blueprint import resolve, shape, source, trace, variants
+from kwokgen.blueprint import assignments, resolve, shape, source, trace
+from kwokgen.blueprint.overlays import overlaid
 from kwokgen.catalog import Catalog
 from kwokgen.model.cluster import Cluster
 from kwokgen.model.place import Node
@@ -52,8 +53,8 @@ def read(blueprint: str, overlays: Sequence[str], sets: Sequence[str]) -> tuple[
     """
     node = source.read(blueprint)
     for overlay in overlays:
-        node = variants.overlaid(node, source.read(overlay))
-    node, unset = variants.assigned(node, sets)
+        node = overlaid(node, source.read(overlay))
+    node, unset = assignments.assigned(node, sets)
     node, untraced = trace.put_in(node, source.trace)
     return node, (*unset, *untraced)
 

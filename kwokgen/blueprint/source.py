@@ -8,7 +8,7 @@ import sys
 from pathlib import Path, PurePath
 
 from kwokgen import tree
-from kwokgen.blueprint import variants
+from kwokgen.blueprint import assignments
 from kwokgen.encoding import decoded
 from kwokgen.model.place import Node
 from kwokgen.problem import KwokgenError, Pos, Problem
@@ -31,7 +31,7 @@ def trace(name: str, beside: str) -> str:
     """
     folder = Path(beside).parent
     path = str(folder / name)
-    if not variants.is_argument(beside) and (way := _way_out(name, folder)):
+    if not assignments.is_argument(beside) and (way := _way_out(name, folder)):
         hint = "a trace stands beside the file that names it, or in a folder below: such as jobs.csv"
         raise KwokgenError(Problem(Pos(path), "unreadable", way, hint))
     data = _bytes(path, MOST_OF_TRACE, regular=True)

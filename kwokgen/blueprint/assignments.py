@@ -1,4 +1,4 @@
-"""Overlays and `--set` arguments laid over a blueprint's tree; every value keeps the place that wrote it."""
+"""`--set` arguments put into a blueprint's tree; every value keeps the place that wrote it."""
 
 from __future__ import annotations
 
@@ -8,92 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from kwokgen import tree
-from kwokgen.model.place import Entry, Node, Place
+from kwokgen.blueprint.overlays import ATTRIBUTES, name_of
+from kwokgen.model.place import Entry, Node
 from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
 
 STEP = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<index>[0-9]+)\]|(?P<word>[^."\[\]=]+)')
 
-ATTRIBUTES = "attributes"
 ABOVE = ("apiVersion", "kind", "metadata", "spec")
-
-
-def overlaid(base: Node, over: Node) -> Node:
-    """`over` merged into `base` by key, named lists by `name`; a null deletes."""
-    if isinstance(base.value, dict) and isinstance(over.value, dict):
-        return base._replace(value=_mappings(base.value, over.value))
-    if isinstance(base.value, tuple) and isinstance(over.value, tuple) and _named(base) and _named(over):
-        return base._replace(value=_lists(base.value, over.value))
-    return over
-
-
-def _mappings(base: dict[str, Entry], over: dict[str, Entry]) -> dict[str, Entry]:
-    merged = dict(base)
-    for key, entry in over.items():
-        if entry.node.value is None:
-            merged.pop(key, None)
-        elif key in base:
-            node = (_attributes if key == ATTRIBUTES else overlaid)(base[key].node, entry.node)
-            merged[key] = Entry(entry.key_pos if node is entry.node else base[key].key_pos, node)
-        else:
-            merged[key] = entry._replace(node=_present(entry.node))
-    return merged
-
-
-def _attributes(base: Node, over: Node) -> Node:
-    """A value is of one sort: {version: …} over {each: …} replaces it."""
-    if not isinstance(base.value, dict) or not isinstance(over.value, dict):
-        return over
-    mappings = [key for key, entry in over.value.items() if isinstance(entry.node.value, dict)]
-    kept = {key: entry for key, entry in base.value.items() if key not in mappings}
-    return base._replace(value=_mappings(kept, over.value))
-
-
-def _present(node: Node) -> Node:
-    """A mapping without its nulls, which have nothing to take away, and a list of items with names likewise."""
-    if isinstance(node.value, dict):
-        return node._replace(value=_mappings({}, node.value))
-    return (
-        node._replace(value=tuple(map(_present, node.value)))
-        if isinstance(node.value, tuple) and _named(node)
-        else node
-    )
-
-
-def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
-    _distinct(over)
-    wanted = {_name(node): _unnamed(node) for node in over}
-    # Two of one name in the base are found later, where they stand.
-    kept = tuple(overlaid(node, wanted[_name(node)]) if _name(node) in wanted else node for node in base)
-    known = {_name(node) for node in base}
-    return (*kept, *(_present(node) for node in over if _name(node) not in known))
-
-
-def _distinct(over: tuple[Node, ...]) -> None:
-    """The second of two items of one name would be merged into the same item, and hide the first."""
-    seen: set[str | None] = set()
-    for node in over:
-        name = _name(node)
-        if name in seen:
-            message = f'the overlay has two items named "{name}"'
-            raise KwokgenError(Problem(Place(node).pos("name"), "duplicate-name", message, "merge them into one"))
-        seen.add(name)
-
-
-def _named(node: Node) -> bool:
-    """Whether it is a list of named items; an empty one replaces."""
-    return isinstance(node.value, tuple) and bool(node.value) and all(_name(item) is not None for item in node.value)
-
-
-def _unnamed(item: Node) -> Node:
-    """An overlay's name only leads to an item: what is wrong with the name stands in the base."""
-    if not isinstance(item.value, dict):
-        return item
-    return item._replace(value={key: entry for key, entry in item.value.items() if key != "name"})
-
-
-def _name(node: Node) -> str | None:
-    name = node.child("name")
-    return name.value if name and isinstance(name.value, str) else None
 
 
 def is_argument(file: str) -> bool:
@@ -210,7 +131,7 @@ class _Assignment(NamedTuple):
             if step < len(items):
                 return step
             self._fail(at, f"there is no item [{step}]: the list has {len(items)}")
-        names = [_name(item) or "" for item in items]
+        names = [name_of(item) or "" for item in items]
         if step not in names:
             near = nearest(str(step), names)
             hint = f'did you mean "{near}"?' if near else "only an item that is there can be set"
