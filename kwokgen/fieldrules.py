@@ -29,19 +29,15 @@ class Rule(Protocol):
 
 
 class Words(NamedTuple):
-    """A field that is one of several words.
-
-    What is empty the server fills in where it is `optional`; `gated` ones are taken by servers with a feature gate only.
-    """
+    """A field that is one of several words; where it is `optional` the server fills in what is empty."""
 
     steps: Steps
     allowed: tuple[str, ...]
     optional: bool = False
-    gated: tuple[str, ...] = ()
 
     def wrong(self, value: Any) -> tuple[str, str] | None:
         """That it is none of them."""
-        if value in self.allowed or value in self.gated or (self.optional and not value):
+        if value in self.allowed or (self.optional and not value):
             return None
         near = nearest(value, self.allowed)
         return f'"{value}" is not one of {quoted(self.allowed)}', f'did you mean "{near}"?' if near else ""

@@ -22,7 +22,7 @@ POD: tuple[Rule, ...] = (
     Words(("preemptionPolicy",), ("Never", "PreemptLowerPriority")),
     Words(("securityContext", "fsGroupChangePolicy"), ("Always", "OnRootMismatch")),
     Words(("tolerations", EACH, "effect"), ("NoExecute", "NoSchedule", "PreferNoSchedule"), optional=True),
-    Words(("tolerations", EACH, "operator"), ("Equal", "Exists"), optional=True, gated=("Gt", "Lt")),
+    Words(("tolerations", EACH, "operator"), ("Equal", "Exists"), optional=True),
     Words((*SPREAD, "nodeAffinityPolicy"), ("Honor", "Ignore")),
     Words((*SPREAD, "nodeTaintsPolicy"), ("Honor", "Ignore")),
     Words((*SPREAD, "whenUnsatisfiable"), ("DoNotSchedule", "ScheduleAnyway")),

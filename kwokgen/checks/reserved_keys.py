@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from kwokgen.jobrules import GENERATED
@@ -38,7 +39,7 @@ def check(cluster: Cluster) -> Iterator[Problem]:
         yield from _reserved(pool.at, "labels", pool.labels, OF_NODES)
         yield from _reserved(pool.at, "annotations", pool.annotations, OF_NODES)
         ttl = pool.annotations.get("node.alpha.kubernetes.io/ttl", "0")
-        if not ttl.isdigit():
+        if not re.fullmatch("[0-9]+", ttl):
             pos = pool.at.pos("annotations", "node.alpha.kubernetes.io/ttl")
             yield Problem(pos, ID, f'"{ttl}" is not a number of seconds', 'such as "0"')
     yield from _reserved(cluster.observability.at, "labels", cluster.observability.labels, ())
