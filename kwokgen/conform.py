@@ -181,7 +181,10 @@ def _pattern(error: Any, place: Place, path: tuple[Any, ...], code: str) -> Iter
     examples: Iterable[object] = error.schema.get("examples", ())
     texts = [example for example in examples if isinstance(example, str)]
     hint = "such as " + quoted(texts) if texts else ""
-    if str(error.instance).endswith("\n"):
+    wanted = error.schema.get("type", "")
+    if "array" in wanted and _fits(error.schema.get("items", {}), error.instance):
+        hint = f"write [{place.raw(*path)}]"
+    elif str(error.instance).endswith("\n"):
         hint = "it ends with a new line, as a text after | or > does: write it in the line of its key"
     yield Problem(
         place.pos(*path), code, f'"{shortened(str(error.instance))}" does not fit {_subject(path)}: {about}', hint
