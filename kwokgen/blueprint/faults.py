@@ -37,8 +37,15 @@ def resolve(
         scope.find(written, item["where"]["pool"], place.pos("where", "pool"), "pool")
         if steps and pool:
             nodes = _nodes(scope, item, place, pool, topology, spec["seed"])
-            found.append(_fault(scope, steps, pool, nodes))
+            fault = _fault(scope, steps, pool, nodes)
+            found += [fault] if _understood(scope, place) else []
     return tuple(found)
+
+
+def _understood(scope: Scope, at: Place) -> bool:
+    """Whether its nodes and times are those that are meant: others could have an effect in common with another fault's."""
+    below = (at.below(key) for key in ("where", "start", "repeat") if at.node.child(key))
+    return scope.intact(at, *below)
 
 
 def _fault(scope: Scope, written: Sequence[Written], pool: Pool, nodes: Ranges) -> Fault:
