@@ -139,8 +139,8 @@ HARMLESS = re.compile(
 )
 """KWOK says so when a job controller was quicker, when it is stopped, and when it comes back to a node that it has just
 begun to play: it makes the lease before it sees that it is there, and then takes it."""
-AGAIN = re.compile(r'no more than one IP for each IP family","pod":"([^"]+)"')
-"""Of a pod that others wrote to as it was created, which is known (README, Known limits): once for each who did."""
+AGAIN = re.compile(r'(?:one IP for each IP family|transitioned to non-terminated state)","pod":"([^"]+)"')
+"""Of a pod that others wrote to, or deleted, as it was created, which is known (README, Known limits): once for each."""
 INSTANT = 2
 """Seconds, on a busy machine, in which KWOK has not yet seen its own patch."""
 
