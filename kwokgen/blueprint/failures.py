@@ -196,9 +196,7 @@ class Written:
         hint = "name jobs or indexes instead"
         if total > MOST_DRAWN:
             message = f"a share of {total} {what} cannot be drawn, {MOST_DRAWN} is the most"
-        elif number > total or not number:
-            message = f"{share} of {total} {what} is {'more than all' if number else 'none'}"
-        else:
+        elif not (message := shares.wrong(share, number, total, what)):
             return number
         self.scope.fail(self.at.pos("share"), "failure", message, hint)
         return 0

@@ -113,8 +113,7 @@ def _share(scope: Scope, item: Data, at: Place, pool: Pool, there: Ranges, seed:
     written = item["where"]["nodes"]
     indexes = [index for first, last in there for index in range(first, last + 1)]
     number = shares.counted(written, len(indexes))
-    if (number > len(indexes) or not number) and indexes:
-        message = f"{written} of {len(indexes)} nodes is {'more than all' if number else 'none'}"
+    if indexes and (message := shares.wrong(written, number, len(indexes), "nodes")):
         scope.fail(at.pos("where", "nodes"), "fault", message, "name nodes by their indexes")
     drawn = draws(seed, f"fault/{item['name']}/{pool.name}", pool.count)
     return runs([indexes[place] for place in lowest([drawn[index] for index in indexes], number)])
