@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 
 from kwokgen import claimrules, devicerules, fieldrules, jobrules, jobwords, metarules, podrules
-from kwokgen.fieldrules import EACH, Formed, Number, Rule, Words, at
+from kwokgen.fieldrules import EACH, Formed, Number, Rule, Words
 from kwokgen.formats import FORMATS, is_label, is_label_value, is_subdomain
+from kwokgen.jobrules import at
 from kwokgen.model.target import Kubernetes
 from kwokgen.objectformats import NETWORK, POLICY
 from kwokgen.problem import quoted
@@ -100,8 +101,7 @@ def _node(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
             yield path, f"the taint {taint['key']}:{taint['effect']} is there twice"
         seen.add((taint["key"], taint["effect"]))
     for part in ("capacity", "allocatable"):
-        for found in podrules.quantities(document.get("status", {}).get(part, {})):
-            yield found._replace(path=("status", part, *found.path))
+        yield from at(("status", part), podrules.quantities(document.get("status", {}).get(part, {})))
     yield from fieldrules.findings(document, NODE)
 
 
@@ -115,8 +115,8 @@ def _job(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:
     if policy not in {"Never", "OnFailure"}:
         path = ("spec", "template", "spec", "restartPolicy")
         yield path, f'"{policy}" is not Never or OnFailure'
-    for found in (*jobrules.findings(spec), *jobrules.selector_findings(spec, name), *jobwords.findings(spec)):
-        yield found._replace(path=("spec", *found.path))
+    for found in (jobrules.findings(spec), jobrules.selector_findings(spec, name), jobwords.findings(spec)):
+        yield from at(("spec",), found)
 
 
 def _deployment(document: Document, _kubernetes: Kubernetes) -> Iterator[Finding]:

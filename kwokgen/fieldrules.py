@@ -90,8 +90,3 @@ def below(value: Any, steps: Sequence[str], path: Path = ()) -> Iterator[tuple[P
         keys = value if isinstance(value, Mapping) else range(len(value))
     for key in keys:
         yield from below(value[key], steps[1:], (*path, key))
-
-
-def at(path: Path, found: Iterator[Finding]) -> Iterator[Finding]:
-    """Findings below a path."""
-    return (each._replace(path=(*path, *each.path)) for each in found)

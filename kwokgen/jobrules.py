@@ -31,6 +31,11 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
+def at(path: tuple[str | int, ...], found: Iterator[Finding]) -> Iterator[Finding]:
+    """Findings below a path."""
+    return (each._replace(path=(*path, *each.path)) for each in found)
+
+
 def findings(spec: Mapping[str, Any]) -> Iterator[Finding]:
     """Everything that is wrong with the numbers and policies of a JobSpec, at paths below it."""
     pod = spec.get("template", {}).get("spec", {})
@@ -51,8 +56,7 @@ def findings(spec: Mapping[str, Any]) -> Iterator[Finding]:
     containers = [each["name"] for section in ("containers", "initContainers") for each in pod.get(section, ())]
     for index, rule in enumerate(spec["podFailurePolicy"].get("rules", ())):
         path = ("podFailurePolicy", "rules", index)
-        for found in _rule(rule, containers, per_index="backoffLimitPerIndex" in spec):
-            yield found._replace(path=(*path, *found.path))
+        yield from at(path, _rule(rule, containers, per_index="backoffLimitPerIndex" in spec))
 
 
 def selector_findings(spec: Mapping[str, Any], name: str) -> Iterator[Finding]:
@@ -98,8 +102,7 @@ def _rule(rule: Mapping[str, Any], containers: Sequence[str], *, per_index: bool
             "both onExitCodes and onPodConditions" if rule.get("onExitCodes") else "neither exit codes nor conditions"
         )
         yield Finding((), f"the rule has {said}", "a rule has one of onExitCodes and onPodConditions")
-    for found in _exit_codes(rule.get("onExitCodes") or {}, containers):
-        yield found._replace(path=("onExitCodes", *found.path))
+    yield from at(("onExitCodes",), _exit_codes(rule.get("onExitCodes") or {}, containers))
     for index, pattern in enumerate(rule.get("onPodConditions") or ()):
         if not FORMATS["label-key"].test(pattern["type"]):
             message = f'"{pattern["type"]}" is not the type of a condition: {FORMATS["label-key"].allowed}'

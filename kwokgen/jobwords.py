@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kwokgen import fieldrules
-from kwokgen.fieldrules import EACH, Formed, Rule, Words, at
-from kwokgen.jobrules import Finding
+from kwokgen.fieldrules import EACH, Formed, Rule, Words
+from kwokgen.jobrules import Finding, at
 from kwokgen.objectformats import MANAGER
 
 FAILED = ("podFailurePolicy", "rules", EACH)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kwokgen.fieldrules import at
 from kwokgen.formats import FORMATS, is_key, is_label_value
-from kwokgen.jobrules import Finding
+from kwokgen.jobrules import Finding, at
 
 MOST_ANNOTATIONS = 262_144
 OWNER = ("apiVersion", "kind", "name", "uid")

@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 from kwokgen import metarules, podwords
-from kwokgen.fieldrules import EACH, LONGEST, Path, at, below
+from kwokgen.fieldrules import EACH, LONGEST, Path, below
 from kwokgen.formats import FORMATS, PAGES, is_label, is_quantity, quantity
-from kwokgen.jobrules import Finding
+from kwokgen.jobrules import Finding, at
 from kwokgen.problem import quoted
 from kwokgen.series import Document
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kwokgen import fieldrules, metarules
-from kwokgen.fieldrules import EACH, Formed, Number, Rule, Words, at
+from kwokgen.fieldrules import EACH, Formed, Number, Rule, Words
 from kwokgen.formats import FORMATS
-from kwokgen.jobrules import Finding
+from kwokgen.jobrules import Finding, at
 from kwokgen.objectformats import ADDRESS, NAME, QUALIFIED, VARIABLE
 
 SPREAD = ("topologySpreadConstraints", EACH)
