@@ -72,6 +72,8 @@ FIXED_OF = {
 FIXED_OF_GROUP = {("batch.volcano.sh", "Job"): (("spec", "tasks"),)}
 """Of kinds that two groups have; `FIXED_OF` is Kubernetes' own then."""
 
+_TAINTS = "the pods tolerate those of their pools: write taints on the pool, or make these nodes a pool of their own"
+_CONDITIONS = "a Stage makes nodes Ready: write detectors on the pool, or faults for what is wrong from birth"
 _LIST = "a list is replaced whole, and it keeps pods on the bundle's nodes"
 ELSEWHERE = {
     ("spec", "clusterSelector"): "the cluster of its own is on the bundle's nodes",
@@ -85,15 +87,9 @@ ELSEWHERE = {
     ("spec", "rayClusterSpec", "workerGroupSpecs"): _LIST,
     ("spec", "template", "spec", "affinity"): "it keeps pods on the bundle's nodes: write pools on the workload",
     ("spec", "template", "spec", "tolerations"): "they follow from the taints of the workload's pools",
-    (
-        "spec",
-        "taints",
-    ): "the pods tolerate those of their pools: write taints on the pool, or make these nodes a pool of their own",
+    ("spec", "taints"): _TAINTS,
     ("status", "addresses"): "they follow from the network of the pool: write addresses there",
-    (
-        "status",
-        "conditions",
-    ): "a Stage makes nodes Ready: write detectors on the pool, or faults for what is wrong from birth",
+    ("status", "conditions"): _CONDITIONS,
     ("status", "capacity"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("status", "allocatable"): "a Stage holds it to the pool's: change that, or make these nodes a pool of their own",
     ("data",): "the controllers are restarted for what the blueprint says only: write controller and lifecycles there",

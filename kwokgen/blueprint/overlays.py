@@ -43,11 +43,9 @@ def _present(node: Node) -> Node:
     """A mapping without its nulls, which have nothing to take away, and a list of items with names likewise."""
     if isinstance(node.value, dict):
         return node._replace(value=_mappings({}, node.value))
-    return (
-        node._replace(value=tuple(map(_present, node.value)))
-        if isinstance(node.value, tuple) and _named(node)
-        else node
-    )
+    if isinstance(node.value, tuple) and _named(node):
+        return node._replace(value=tuple(map(_present, node.value)))
+    return node
 
 
 def _lists(base: tuple[Node, ...], over: tuple[Node, ...]) -> tuple[Node, ...]:
