@@ -82,7 +82,7 @@ def run(cluster: Cluster, definitions: None, tmp_path_factory: pytest.TempPathFa
     folder = written(NAME, cluster.minor, tmp_path_factory.mktemp("measured") / "b", SPEC)
     with removing.applied(cluster, folder) as live:
         lists = [f"http://127.0.0.1:{cluster.port(each.name)}/discovery/prometheus" for each in live.controllers]
-        with testing.prometheus(cluster, rules=rules(folder), lists=lists, every="1s") as server:
+        with testing.prometheus(cluster, rules=rules(folder), lists=lists) as server:
             until(lambda: len(server.ask("kwokgen_node_gpus")) == 5, SECONDS, "every node is scraped")
             # A rate needs counters that are there before: those of a pod that no node kept waiting.
             resume(cluster, "first-0")
