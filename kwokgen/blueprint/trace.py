@@ -56,15 +56,15 @@ def _read(item: Node, text: Text) -> tuple[Node, tuple[Problem, ...]]:
     except KwokgenError as error:
         said = error.problems[0]
         return item, (Problem(named.pos, "trace", f"{path}: {said.message}", said.hint),)
-    rows, problems = _rows(path, lines, _names(written))
+    rows, problems = _rows(path, lines, _own_names(written))
     return _with(item, "trace", Node(written.pos, rows)) if rows or not problems else item, problems
 
 
-def _names(written: Node) -> Mapping[str, str]:
-    """What the file calls each column."""
+def _own_names(written: Node) -> Mapping[str, str]:
+    """What the file calls each column whose name the blueprint says."""
     columns = written.child("columns")
     own = columns.plain() if columns else {}
-    return {column: str(own.get(column, column)).strip() for column in COLUMNS}
+    return {column: str(own[column]).strip() for column in COLUMNS if column in own}
 
 
 class _Cell(NamedTuple):
@@ -84,11 +84,11 @@ def _cell(text: str, at: int) -> _Cell:
     return _Cell(text, at)
 
 
-def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[tuple[Node, ...], tuple[Problem, ...]]:
+def _rows(path: str, lines: Sequence[str], own: Mapping[str, str]) -> tuple[tuple[Node, ...], tuple[Problem, ...]]:
     """A mapping a line, none when the first line does not name the columns; and what is wrong, line by line."""
     first = lines[0] if lines else ""
     try:
-        places = _places(path, first, names)
+        places = _places(path, first, own)
     except KwokgenError as error:
         return (), error.problems
     number, problems, done = len(_cells(first)), list[Problem](), list[Node]()
@@ -101,11 +101,12 @@ def _rows(path: str, lines: Sequence[str], names: Mapping[str, str]) -> tuple[tu
     return tuple(done), tuple(problems)
 
 
-def _places(path: str, first: str, names: Mapping[str, str]) -> dict[str, int]:
+def _places(path: str, first: str, own: Mapping[str, str]) -> dict[str, int]:
     """Which cell each column is."""
     head = [cell.text for cell in _cells(first)]
-    for column in COLUMNS:
-        if names[column] not in head and (column in NEEDED or names[column] != column):
+    names = {column: own.get(column, column) for column in COLUMNS}
+    for column in (*NEEDED, *own):
+        if names[column] not in head:
             raise KwokgenError(Problem(_pos(path, 1, first, 1, ""), "trace", *_missing(column, names[column], head)))
     for cell in _cells(first):
         if cell.text in names.values() and head.count(cell.text) > 1:

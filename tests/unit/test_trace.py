@@ -75,6 +75,14 @@ def test_a_column_that_the_blueprint_names_is_there(tmp_path: Path) -> None:
     assert found.hint == 'did you mean "num_pods"? (columns: {pods: "num_pods"})'
 
 
+def test_a_column_may_be_named_as_it_would_be(tmp_path: Path) -> None:
+    """A name that is said is one that is wanted."""
+    with pytest.raises(KwokgenError) as refused:
+        read(tmp_path, "arrival,duration,gpus\n0,5,8\n", "{file: jobs.csv, columns: {pods: pods}}")
+    [found] = refused.value.problems
+    assert found.message.startswith('no column "pods". available: ')
+
+
 def test_overlays_find_their_own_files(tmp_path: Path) -> None:
     """Beside the file that names it, not beside the blueprint."""
     (tmp_path / "over").mkdir()
