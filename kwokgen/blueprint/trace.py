@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import PurePath
 from typing import NamedTuple
 
-from kwokgen.conform import shortened
+from kwokgen import schemas
+from kwokgen.conform import differences, shortened
 from kwokgen.model.place import Entry, Node
 from kwokgen.problem import KwokgenError, Pos, Problem, nearest, quoted
+from kwokgen.schemas import Schema
 
 COLUMNS = ("arrival", "duration", "gpus", "pods")
 """`pods` may be missing, unless the blueprint names its column; whatever else a file has is not read."""
@@ -56,15 +59,30 @@ def _read(item: Node, text: Text) -> tuple[Node, tuple[Problem, ...]]:
     except KwokgenError as error:
         said = error.problems[0]
         return item, (Problem(named.pos, "trace", f"{path}: {said.message}", said.hint),)
+    return _filled(item, written, path, lines)
+
+
+def _filled(item: Node, written: Node, path: str, lines: Sequence[str]) -> tuple[Node, tuple[Problem, ...]]:
+    """A workload with the rows of its file; where the schema refuses a word, that stays, so that it is told."""
+    wrong = list(differences(written, _schema()))
+    if any("columns" in path for path in wrong):
+        return item, ()
     rows, problems = _rows(path, lines, _own_names(written))
-    return _with(item, "trace", Node(written.pos, rows)) if rows or not problems else item, problems
+    return item if wrong or (problems and not rows) else _with(item, "trace", Node(written.pos, rows)), problems
+
+
+@cache
+def _schema() -> Schema:
+    """What a blueprint says of a trace."""
+    trace: Schema = schemas.load("blueprint")["$defs"]["workload"]["properties"]["trace"]
+    return {"$id": f"{schemas.ROOT}trace", **trace}
 
 
 def _own_names(written: Node) -> Mapping[str, str]:
     """What the file calls each column whose name the blueprint says."""
     columns = written.child("columns")
     own = columns.plain() if columns else {}
-    return {column: str(own[column]).strip() for column in COLUMNS if column in own}
+    return {column: own[column].strip() for column in COLUMNS if column in own}
 
 
 class _Cell(NamedTuple):

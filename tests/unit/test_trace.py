@@ -83,6 +83,24 @@ def test_a_column_may_be_named_as_it_would_be(tmp_path: Path) -> None:
     assert found.message.startswith('no column "pods". available: ')
 
 
+@pytest.mark.parametrize(
+    ("trace", "told"),
+    [
+        ("{file: jobs.csv, columns: {pod: workers}}", ['unknown key "pod"']),
+        ("{file: jobs.csv, columns: {pods: null}}", ['"pods" must be a string, not null']),
+        ("{file: jobs.csv, columns: [gpus]}", ['"columns" must be a mapping, not a list']),
+        ("{file: jobs.csv, column: {gpus: gpu}}", ['no column "gpus"', 'unknown key "column"']),
+        ("{file: none.csv, columns: {pod: workers}}", ["none.csv", 'unknown key "pod"']),
+    ],
+)
+def test_a_file_that_is_read_hides_no_wrong_word(tmp_path: Path, trace: str, told: list[str]) -> None:
+    with pytest.raises(KwokgenError) as refused:
+        read(tmp_path, "arrival,duration,gpu\n0,5,8\n", trace)
+    messages = sorted(problem.message for problem in refused.value.problems)
+    assert len(messages) == len(told)
+    assert all(part in " ".join(messages) for part in told)
+
+
 def test_overlays_find_their_own_files(tmp_path: Path) -> None:
     """Beside the file that names it, not beside the blueprint."""
     (tmp_path / "over").mkdir()
