@@ -26,11 +26,12 @@ SECONDS = 60
 SPEC = f"""
 lifecycles: [{{name: n, nodes: fast}}, {{name: p, pods: timed, create: 0s, run: 600s}}]
 pools:
-- {{name: gpu, count: 2, machine: p5.48xlarge, expose: extended-resource, numa: {{zones: 2, policy: single-numa-node}}}}
+- {{name: gpu, count: 1, machine: p5.48xlarge, expose: extended-resource, numa: {{zones: 2, policy: single-numa-node}}}}
+- {{name: free, count: 1, machine: p5.48xlarge, expose: extended-resource, numa: {{zones: 2, policy: single-numa-node}}}}
 - {{name: rack, count: 1, machine: gb200-nvl72-tray, numa: {{policy: restricted, scope: pod}}}}
 workloads:
 - {{name: four, kind: job, pods: 2, gpus: 4, pools: [gpu]}}
-- {{name: five, kind: job, gpus: 5, pools: [gpu]}}
+- {{name: five, kind: job, gpus: 5, pools: [free]}}
 patches: [{{target: {{kind: Job}}, merge: {{spec: {{template: {{spec: {{schedulerName: {SCHEDULER}}}}}}}}}}}]
 """
 
@@ -60,12 +61,12 @@ def test_each_is_what_its_definition_says(cluster: Cluster, tmp_path: Path) -> N
     with removing.applied(cluster, folder):
         assert not_unchanged(cluster, folder) == []
         found = cluster.get("noderesourcetopologies")
-        assert [each["metadata"]["name"] for each in found] == ["gpu-0", "gpu-1", "rack-0"]
+        assert [each["metadata"]["name"] for each in found] == ["free-0", "gpu-0", "rack-0"]
 
 
 @pytest.mark.usefixtures("defined")
 def test_a_pod_that_fits_no_numa_node_waits(cluster: Cluster, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    """Each has four GPUs: pods of four run, one of five waits, though its node has eight."""
+    """Each has four GPUs: two pods of four fill a node, one of five waits, though its node has eight that nobody has."""
     if not pytestconfig.getoption("--matrix"):
         pytest.skip("one more scheduler to build: make test-matrix")
     folder = written("numa", cluster.minor, tmp_path / "b", SPEC)
