@@ -24,9 +24,10 @@ lifecycles: [{name: n, nodes: fast}, {name: p, pods: timed, create: 0s, run: 5s}
 """
 PLAIN = f"""{POOLS}
 workloads:
-- {{name: one, kind: pods, count: 3, gpus: 2, run: 4s, priority: 1, initContainers: [{{name: first}}]}}
+- {{name: one, kind: pods, count: 3, gpus: 1, run: 4s, priority: 1, initContainers: [{{name: first}}]}}
 - {{name: group, kind: pods, count: 2, pods: 2, gpus: 1, run: 4s, failures: [{{of: jobs, jobs: [1], after: 1s, exitCode: 3}}]}}
 """
+"""All fit on one node: while the other is not ready yet, none is preempted."""
 QUEUED = f"""{POOLS}
 queues: {{system: kueue, list: [{{name: team, quota: [{{pool: gpu, gpus: 4}}]}}]}}
 workloads:
