@@ -5,8 +5,8 @@ import os
 import subprocess
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -21,8 +21,8 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import written
-from tests.live.test_bundles import errors_of_kwok
-from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, events, nodes, rendered
+from tests.live.test_bundles import INSTANT, errors_of_kwok
+from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, nodes, rendered
 from tests.live.test_playing import restart
 from tests.live.watching import running_pods, until
 
@@ -57,34 +57,38 @@ class Seen(NamedTuple):
 
 
 class Watch:
-    """Everything that the API server says of a bundle's nodes, in order, until it is closed."""
+    """Everything that the API server says of a bundle's nodes, and of their events, in order, until it is closed."""
 
     def __init__(self, cluster: Cluster, live: Bundle) -> None:
-        kubectl = str(programs.path(f"kubernetes-{cluster.minor}", "kubectl"))
-        command = [kubectl, "get", "nodes", "-l", live.selector, "--watch", "--output-watch-events", "-o", "json"]
-        environment = os.environ | {"KUBECONFIG": str(cluster.kubeconfig), "HOME": str(cluster.folder)}
         self.cluster, self.live = cluster, live
         self.found: list[Seen] = []
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
-        self.thread = threading.Thread(target=self._read)
-        self.thread.start()
+        self.events: list[dict[str, Any]] = []
+        self.running = [
+            self._start(self._node, "nodes", "-l", live.selector),
+            self._start(lambda change: self.events.append(change["object"]), "events", "-n", "default"),
+        ]
+
+    def _start(self, take: Callable[[Any], None], *what: str) -> tuple[subprocess.Popen[bytes], threading.Thread]:
+        kubectl = str(programs.path(f"kubernetes-{self.cluster.minor}", "kubectl"))
+        command = [kubectl, "get", *what, "--watch", "--output-watch-events", "-o", "json"]
+        environment = os.environ | {"KUBECONFIG": str(self.cluster.kubeconfig), "HOME": str(self.cluster.folder)}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+        thread = threading.Thread(target=_read, args=(process, take))
+        thread.start()
+        return process, thread
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait()
-        self.thread.join()
+        for process, thread in self.running:
+            process.terminate()
+            process.wait()
+            thread.join()
 
-    def _read(self) -> None:
-        """An event a line."""
-        assert self.process.stdout
-        with self.process.stdout as lines:
-            for line in lines:
-                event = json.loads(line)
-                node, meta = event["object"], event["object"]["metadata"]
-                self.found.append(Seen(event["type"], meta["name"], meta["uid"], age_of(node), node))
+    def _node(self, change: Any) -> None:
+        node, meta = change["object"], change["object"]["metadata"]
+        self.found.append(Seen(change["type"], meta["name"], meta["uid"], age_of(node), node))
 
     def until(self, age: float) -> None:
         """Waits until the youngest node has an age."""
@@ -103,6 +107,14 @@ class Watch:
         """How far a fault is, by its annotations."""
         parts = (fault, f"{fault}.step", f"{fault}.round")
         return self.changes(name, lambda each: " ".join(filter(None, map(each.mark, parts))))
+
+
+def _read(process: subprocess.Popen[bytes], take: Callable[[Any], None]) -> None:
+    """A change a line."""
+    assert process.stdout
+    with process.stdout as lines:
+        for line in lines:
+            take(json.loads(line))
 
 
 SPEC = """
@@ -151,6 +163,7 @@ PLANNED = {
     "beaten": "beat-0",
     "gpu": "dra-0",
 }
+REASONS = {"NodeNotReady", "NodeNotSchedulable", "GPUDriverUpgrade", "XidError"}
 BY_HAND = {"by-hand": "a-2", "on-and-off": "a-3"}
 STATES = [
     "upgrade-required",
@@ -196,7 +209,7 @@ def test_faults_that_are_repeated_and_that_follow_one_another(
         ready = [state for state, _ in watch.changes("a-0", lambda each: each.ready)]
         assert ready == ["True", "False", "True", "False", "True", "Unknown", "True", "False", "True"]
         joined(watch)
-        assert counted(cluster, live) == begun(watch)
+        assert counted(watch) == begun(watch)
         left(cluster, live)
         assert errors_of_kwok(cluster, live) == []
 
@@ -253,14 +266,26 @@ def joined(watch: Watch) -> None:
         assert due <= age <= due + LATE
 
 
-def counted(cluster: Cluster, live: Bundle) -> dict[str, int]:
-    """How many events of its faults each node has; the controller manager has one of the same reason as well."""
-    found: Counter[str] = Counter()
-    for event in events(cluster, live):
-        own = event["source"].get("component", "").startswith("kwok")
-        if own and event["reason"] in {"NodeNotReady", "NodeNotSchedulable", "GPUDriverUpgrade", "XidError"}:
-            found[event["involvedObject"]["name"]] += event.get("count", 1)
-    return dict(found)
+def counted(watch: Watch) -> dict[str, int]:
+    """How often each node was said to have a fault, by kwok: the controller manager has one of the same reasons as well.
+
+    What is said again in the same instant is one (README, Known limits).
+    """
+    born = {name: node["metadata"]["creationTimestamp"] for name, node in nodes(watch.cluster, watch.live).items()}
+    said: dict[str, dict[str, set[datetime]]] = defaultdict(lambda: defaultdict(set))
+    for event in watch.events:
+        name, own = event["involvedObject"]["name"], event["source"].get("component", "").startswith("kwok")
+        if own and event["reason"] in REASONS and born.get(name, "9") <= event["firstTimestamp"]:
+            said[name][event["metadata"]["uid"]].add(datetime.fromisoformat(event["lastTimestamp"]))
+    return {name: sum(map(instants, times.values())) for name, times in said.items()}
+
+
+def instants(times: set[datetime]) -> int:
+    """How many of them come later than an instant after the one before."""
+    first, *later = sorted(times)
+    return 1 + sum(
+        (time - before).total_seconds() > INSTANT for before, time in zip([first, *later], later, strict=False)
+    )
 
 
 def begun(watch: Watch) -> dict[str, int]:
