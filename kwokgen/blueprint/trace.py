@@ -65,7 +65,7 @@ def _read(item: Node, text: Text) -> tuple[Node, tuple[Problem, ...]]:
 def _filled(item: Node, written: Node, path: str, lines: Sequence[str]) -> tuple[Node, tuple[Problem, ...]]:
     """A workload with the rows of its file; where the schema refuses a word, that stays, so that it is told."""
     wrong = list(differences(written, _schema()))
-    if any("columns" in path for path in wrong):
+    if any("columns" in place for place in wrong):
         return item, ()
     rows, problems = _rows(path, lines, _own_names(written))
     return item if wrong or (problems and not rows) else _with(item, "trace", Node(written.pos, rows)), problems

@@ -383,12 +383,12 @@ def test_planned_faults_come_and_go_in_time(cluster: Cluster, applied: Applied, 
 
 
 def events(cluster: Cluster, live: Bundle) -> list[dict[str, Any]]:
-    """Those of nodes as they are now: one of another test may have had the same name."""
-    born = {
-        node["metadata"]["name"]: node["metadata"]["creationTimestamp"]
-        for node in cluster.get("nodes", "-l", live.selector)
-    }
-    found = cluster.get("events", "-n", "default")
+    return of_these(cluster, live, cluster.get("events", "-n", "default"))
+
+
+def of_these(cluster: Cluster, live: Bundle, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events of nodes as they are now: one of another test may have had the same name."""
+    born = {name: node["metadata"]["creationTimestamp"] for name, node in nodes(cluster, live).items()}
     return [
         event for event in found if born.get(event["involvedObject"]["name"], "9") <= (event["firstTimestamp"] or "")
     ]

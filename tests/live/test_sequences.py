@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -22,7 +23,7 @@ from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import written
 from tests.live.test_bundles import INSTANT, errors_of_kwok
-from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, nodes, rendered
+from tests.live.test_faults import LATE, LEASE, SECONDS, age_of, nodes, of_these, rendered
 from tests.live.test_playing import restart
 from tests.live.watching import running_pods, until
 
@@ -271,21 +272,17 @@ def counted(watch: Watch) -> dict[str, int]:
 
     What is said again in the same instant is one (README, Known limits).
     """
-    born = {name: node["metadata"]["creationTimestamp"] for name, node in nodes(watch.cluster, watch.live).items()}
     said: dict[str, dict[str, set[datetime]]] = defaultdict(lambda: defaultdict(set))
-    for event in watch.events:
+    for event in of_these(watch.cluster, watch.live, list(watch.events)):
         name, own = event["involvedObject"]["name"], event["source"].get("component", "").startswith("kwok")
-        if own and event["reason"] in REASONS and born.get(name, "9") <= event["firstTimestamp"]:
+        if own and event["reason"] in REASONS:
             said[name][event["metadata"]["uid"]].add(datetime.fromisoformat(event["lastTimestamp"]))
     return {name: sum(map(instants, times.values())) for name, times in said.items()}
 
 
 def instants(times: set[datetime]) -> int:
-    """How many of them come later than an instant after the one before."""
-    first, *later = sorted(times)
-    return 1 + sum(
-        (time - before).total_seconds() > INSTANT for before, time in zip([first, *later], later, strict=False)
-    )
+    """How many of them come later than an instant after the one before, and the first."""
+    return 1 + sum((time - before).total_seconds() > INSTANT for before, time in pairwise(sorted(times)))
 
 
 def begun(watch: Watch) -> dict[str, int]:
