@@ -72,6 +72,8 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     yield "```sh"
     if cluster.controller.crd and cluster.controller.run != "existing":
         yield f"{apply} -f 05-crds.yaml"
+        # kubectl fails at once for a condition while an object has none at all; both come with the names.
+        yield "kubectl wait --for=jsonpath='{.status.acceptedNames.kind}'=Stage crd/stages.kwok.x-k8s.io"
         yield "kubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io"
     for waits in dict.fromkeys(one.kind.queue_waits for one in cluster.workloads if one.kind.queue_waits):
         yield f"{apply} -f 00-namespace.yaml -f 70-queues.yaml"

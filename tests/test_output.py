@@ -136,7 +136,8 @@ def test_stages_as_objects_are_waited_for(tmp_path: Path) -> None:
     """C04: `no matches for kind "Stage"`."""
     done = rendered(tmp_path, "controller: {stages: crd}\npools: [{name: cpu, count: 1, machine: {cpu: 8}}]")
     readme = next(content(file).decode() for file in done.bundle().files if file.path == "README.md")
-    assert "kubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io" in readme
+    named = "kubectl wait --for=jsonpath='{.status.acceptedNames.kind}'=Stage crd/stages.kwok.x-k8s.io"
+    assert f"{named}\nkubectl wait --for=condition=Established crd/stages.kwok.x-k8s.io" in readme
     first = b"".join(done.bundle("crds").stream())
     assert {load(text)["kind"] for text in split(first)} == {"CustomResourceDefinition"}
 
