@@ -37,7 +37,7 @@ test: $(READY) ## every test, on the real control plane of 1.34 and 1.37 as well
 
 test-matrix: $(READY) ## the live tests on every Kubernetes minor (MINORS=1.36: one), and what takes longer
 	$(BIN)/python -m pytest -q tests/unit/test_scale.py --matrix
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder tests/live --matrix --minors $(MINORS)
+	$(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder tests/live --matrix --minors $(MINORS)
 
 test-scale: $(READY) ## ten thousand nodes on a real control plane
 	$(BIN)/python -m pytest -q tests/live/test_scale.py --scale

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kwokgen.pipeline import render
 from kwokgen.problem import KwokgenError
-from testbed import programs
+from testbed import programs, running
 from testbed.cluster import Cluster
 
 pytestmark = pytest.mark.live
@@ -287,7 +287,8 @@ class Taken:
         """What the server says against a stream; empty when it takes all of it."""
         if not stream:
             return ""
-        arguments = ("apply", "--dry-run=server", "--validate=strict", "-f", "-")
+        # The namespaces are there already.
+        arguments = ("apply", "--dry-run=server", "--validate=strict", running.QUICKLY, "-f", "-")
         done = self.cluster.kubectl(*arguments, stdin=stream, check=False)
         said = without_known(done.stderr)
         return said or (f"exit {done.returncode}\n" if done.returncode else "")

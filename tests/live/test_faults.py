@@ -144,7 +144,8 @@ def switch(cluster: Cluster, live: Bundle, to: str, commands: list[str]) -> None
     for item in items:
         labels = item["metadata"]["labels"]
         labels |= {key: to for key in labels if is_mark(key)}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    cluster.kubectl("apply", running.QUICKLY, "-f", "-", stdin=whole)
 
 
 def marked(cluster: Cluster, live: Bundle) -> dict[str, int]:

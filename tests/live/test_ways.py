@@ -12,7 +12,7 @@ from testbed.bundle import Bundle
 from testbed.cluster import Cluster
 from tests.live.conftest import Applied
 from tests.live.rendering import bundle
-from tests.live.test_bundles import errors_of_kwok, not_unchanged
+from tests.live.test_bundles import AS_USERS_DO, errors_of_kwok, not_unchanged
 
 pytestmark = [pytest.mark.live, pytest.mark.newest]
 
@@ -50,7 +50,7 @@ def test_every_way_gives_the_same_cluster(
             # kubectl's own note of what it applied last is not there yet.
             cluster.kubectl("apply", "-f", str(folder))
         if way != "server-side":
-            assert not_unchanged(cluster, folder) == []
+            assert not_unchanged(cluster, folder, how=AS_USERS_DO) == []
         assert errors_of_kwok(cluster, live) == []
 
 
@@ -66,7 +66,7 @@ def test_controllers_play_from_crds_and_from_outside(
     with applied(folder) as live:
         running.wait(cluster, live, jobs=True, limit=JOBS_SECONDS)
         assert set(running.progress(cluster, live).jobs.values()) == {"Complete"}
-        assert not_unchanged(cluster, folder) == []
+        assert not_unchanged(cluster, folder, how=AS_USERS_DO) == []
         assert errors_of_kwok(cluster, live) == []
 
 
