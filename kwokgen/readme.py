@@ -66,11 +66,10 @@ def _needed(cluster: Cluster) -> Iterator[str]:
 
 
 def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
-    again = "A second apply changes nothing" + (", but see Queues." if _suspended(cluster) else ".")
     yield "## Apply"
     yield ""
     yield "```sh"
-    if cluster.controller.crd and cluster.controller.run != "existing":
+    if _defines(cluster):
         yield f"{apply} -f 05-crds.yaml"
         # kubectl fails at once for a condition while an object has none at all; both come with the names.
         yield "kubectl wait --for=jsonpath='{.status.acceptedNames.kind}'=Stage crd/stages.kwok.x-k8s.io"
@@ -81,7 +80,25 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     yield f"{apply} -f ."
     yield "```"
     yield ""
-    if cluster.controller.crd and cluster.controller.run != "existing":
+    yield from _other_ways(cluster, apply, kustomized=kustomized)
+    yield ""
+    if cluster.controller.run == "outside":
+        files = ", ".join(f"`kwok --config {path} --kubeconfig …`" for path, _ in configuration.controllers(cluster))
+        yield f"The controller runs outside: {files}, or for a cluster of its own"
+        yield "`kwokctl create cluster --config controller/kwokctl.yaml`."
+        yield ""
+    if cluster.controller.crd:
+        yield "Stages are objects of the whole cluster: a second bundle with `stages: crd` beside this one would play its pods too."
+        yield ""
+
+
+def _defines(cluster: Cluster) -> bool:
+    return cluster.controller.crd and cluster.controller.run != "existing"
+
+
+def _other_ways(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
+    again = "A second apply changes nothing" + (", but see Queues." if _suspended(cluster) else ".")
+    if _defines(cluster):
         yield f"`apply --server-side -f` does as well, in the same steps. {again}"
         if kustomized:
             yield "`kubectl apply -k .` needs the definition as well: it is for a cluster that has it already."
@@ -92,15 +109,8 @@ def _apply(cluster: Cluster, apply: str, *, kustomized: bool) -> Iterator[str]:
     else:
         yield f"`apply --server-side -f .` and `create -f .` do as well. {again} There is no Kustomization:"
         yield "kustomize takes minutes for this many objects. Files of nodes and slices may be applied side by side."
-    yield ""
-    if cluster.controller.run == "outside":
-        files = ", ".join(f"`kwok --config {path} --kubeconfig …`" for path, _ in configuration.controllers(cluster))
-        yield f"The controller runs outside: {files}, or for a cluster of its own"
-        yield "`kwokctl create cluster --config controller/kwokctl.yaml`."
-        yield ""
-    if cluster.controller.crd:
-        yield "Stages are objects of the whole cluster: a second bundle with `stages: crd` beside this one would play its pods too."
-        yield ""
+        yield "Where the objects are there already, add `--openapi-patch=false`: otherwise kubectl reads the API's description"
+        yield "anew for each of them, six or seven a second (kubernetes/kubernetes#127095)."
 
 
 def _waves(cluster: Cluster) -> Iterator[str]:
