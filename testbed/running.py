@@ -13,6 +13,8 @@ from testbed.processes import Process
 
 DEFINED = re.compile(r"^kubectl (wait --for=.* crd/\S+)$", re.MULTILINE)
 """How a bundle's README waits for its definition."""
+PAUSE = 0.7
+"""Seconds between two questions, each of which is a kubectl that starts."""
 FINISHED = {"Complete", "Failed"}
 SUSPENDED = "Suspended"
 
@@ -48,12 +50,16 @@ class Progress:
 
 def progress(cluster: Cluster, bundle: Bundle) -> Progress:
     """Ask once. The server's own tables: ten thousand nodes as JSON are 30 MB a question."""
-    nodes = _table(cluster, "nodes", "-l", bundle.selector)
-    jobs = _table(cluster, "jobs.batch", "-l", bundle.selector, "--all-namespaces")
-    states = {f"{row[0]}/{row[1]}": row[2] for row in jobs}
+    nodes, states = {}, {}
+    # Asked for two kinds, kubectl says each; a namespace stands before the kind.
+    for first, second, third, *_ in _table(cluster, "nodes,jobs.batch", "-l", bundle.selector, "--all-namespaces"):
+        if first.startswith("node/"):
+            nodes[first.removeprefix("node/")] = second
+        else:
+            states[f"{first}/{second.removeprefix('job.batch/')}"] = third
     for awaited in bundle.awaited:
         states |= _states(cluster, bundle, awaited)
-    return Progress({row[0]: row[1] for row in nodes}, states, queued=bundle.kueue is not None)
+    return Progress(nodes, states, queued=bundle.kueue is not None)
 
 
 def _states(cluster: Cluster, bundle: Bundle, awaited: Awaited) -> dict[str, str]:
@@ -91,8 +97,8 @@ def wait(
             return
         if time.monotonic() > deadline:
             raise TimeoutError(f"after {limit:.0f} s {now}; missing: {_some(missing)}")
-        # Large clusters answer slowly; do not become their load.
-        time.sleep(max(0.3, time.monotonic() - asked))
+        # Large clusters answer slowly, and small ones share a machine; do not become their load.
+        time.sleep(max(PAUSE, time.monotonic() - asked))
 
 
 def _some(names: list[str]) -> str:
