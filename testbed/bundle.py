@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ CONFIG_KEY = "kwok.yaml"
 WAIT = re.compile(
     r"^kubectl wait --for=(?:condition=(\w+)|jsonpath='\{(\S+)\}'=(\w+)) (\S+) -l \S+ -n (\S+)", re.MULTILINE
 )
+DEFINED = re.compile(r"^kubectl (wait --for=.* crd/\S+)$", re.MULTILINE)
 TRUE_CONDITIONS = '.status.conditions[?(@.status=="True")].type'
 CONTROLLER_KINDS = re.compile(r"^kind: [\"']?(ConfigMap|Deployment)\b", re.MULTILINE)
 
@@ -43,7 +45,10 @@ class Awaited:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """What a test or a person needs to know of a bundle to run it; `kueue` is what it wants of Kueue's Configuration."""
+    """What a test or a person needs to know of a bundle to run it.
+
+    `kueue` is what it wants of Kueue's Configuration, `defined` how its README waits, by kubectl, for its own definition.
+    """
 
     folder: Path
     name: str
@@ -53,6 +58,7 @@ class Bundle:
     kueue: dict[str, Any] | None
     operators: tuple[Operator, ...]
     awaited: tuple[Awaited, ...]
+    defined: tuple[tuple[str, ...], ...]
 
     @property
     def selector(self) -> str:
@@ -77,6 +83,7 @@ def read(folder: Path) -> Bundle:
         kueue=_kueue(needs),
         operators=operators.asked(needs),
         awaited=tuple(dict.fromkeys(_awaited(needs))),
+        defined=tuple(tuple(shlex.split(line)) for line in DEFINED.findall(needs)),
     )
 
 

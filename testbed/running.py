@@ -1,7 +1,5 @@
 """A cluster and a bundle in; the bundle applied, its nodes Ready, its Jobs finished, or all of it gone again out."""
 
-import re
-import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +9,6 @@ from testbed.bundle import Awaited, Bundle, Controller
 from testbed.cluster import Cluster
 from testbed.processes import Process
 
-DEFINED = re.compile(r"^kubectl (wait --for=.* crd/\S+)$", re.MULTILINE)
-"""How a bundle's README waits for its definition."""
 PAUSE = 0.7
 """Seconds between two questions, each of which is a kubectl that starts."""
 FINISHED = {"Complete", "Failed"}
@@ -117,8 +113,8 @@ def apply(cluster: Cluster, bundle: Bundle) -> None:
     """The way the bundle's README names."""
     if (bundle.folder / "05-crds.yaml").exists():
         cluster.kubectl("apply", "-f", str(bundle.folder / "05-crds.yaml"))
-        for waits in DEFINED.findall((bundle.folder / "README.md").read_text()):
-            cluster.kubectl(*shlex.split(waits))
+        for waits in bundle.defined:
+            cluster.kubectl(*waits)
     cluster.kubectl("apply", "-f", str(bundle.folder))
 
 

@@ -10,13 +10,14 @@ from testbed.cluster import Cluster
 
 
 def until(condition: Callable[[], object], seconds: float, what: str) -> None:
-    """Raises AssertionError when it has not come true in time; half of which is left to the others of the machine."""
-    asked = time.monotonic()
-    deadline = asked + seconds
-    while not condition():
+    """Raises AssertionError when it has not come true in time; it waits as long as it asks, for others share the machine."""
+    deadline = time.monotonic() + seconds
+    while True:
+        asked = time.monotonic()
+        if condition():
+            return
         assert time.monotonic() < deadline, f"{what} did not come true in {seconds:.0f} s"
         time.sleep(max(0.3, time.monotonic() - asked))
-        asked = time.monotonic()
 
 
 def phases(cluster: Cluster, live: Bundle, name: str = "") -> Counter[str]:
