@@ -205,8 +205,8 @@ def test_faults_that_are_repeated_and_that_follow_one_another(
         for fault, name in PLANNED.items():
             in_time(watch.faults(name, fault), list(planned(plan, fault)), back)
         assert [state for state, _ in watch.changes("a-1", lambda each: each.state)] == STATES
-        by_hand(watch.faults("a-2", "by-hand"), [0, 5, 10])
-        by_hand(watch.faults("a-3", "on-and-off"), [9 * number + more for number in range(5) for more in (0, 3)])
+        by_hand(watch, "a-2", "by-hand", [0, 5, 10])
+        by_hand(watch, "a-3", "on-and-off", [9 * number + more for number in range(5) for more in (0, 3)])
         ready = [state for state, _ in watch.changes("a-0", lambda each: each.ready)]
         assert ready == ["True", "False", "True", "False", "True", "Unknown", "True", "False", "True"]
         joined(watch)
@@ -243,12 +243,19 @@ def in_time(found: list[tuple[str, float]], expected: list[tuple[str, int]], bac
         assert due <= age <= (back if AWAY < due < back else due) + LATE, state
 
 
-def by_hand(found: list[tuple[str, float]], due: list[int]) -> None:
-    """Up to the command that ends it, after which there is no other; all as late as each other, for the first is late too."""
+def by_hand(watch: Watch, name: str, fault: str, due: list[int]) -> None:
+    """Counted from the begin that it notes, up to the command that ends it, after which there is no other."""
+    found = watch.faults(name, fault)
     assert [state.split()[0] for state, _ in found].count("over") >= 1
     assert found[-1][0].split()[0] == "over"
-    begins = [age - after for (_, age), after in zip(found[:-1], due, strict=False)]
-    assert max(begins) - min(begins) <= LATE
+    noted = [
+        (each.mark(f"{fault}.since"), each.node["metadata"]["creationTimestamp"])
+        for each in watch.found
+        if each.name == name
+    ]
+    (began,) = {int(since) - datetime.fromisoformat(created).timestamp() for since, created in noted if since}
+    for (_, age), after in zip(found[:-1], due, strict=False):
+        assert after <= age - began <= after + LATE
 
 
 def joined(watch: Watch) -> None:
